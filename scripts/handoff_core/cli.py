@@ -1,0 +1,371 @@
+"""The command line: one table of commands, strict flags, and the one place that turns an error into text.
+
+Follows ledger.md 3 and product.md, Commands. A command's module is imported only when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from handoff_core.errors import DONE, INTERRUPTED, REFUSED, HandoffError, UsageError
+from handoff_core.text import Streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, BinaryIO, NoReturn
+
+PROGRAM = "handoff.py"
+SCHEMA_VERSION = 1
+
+
+class Flag:
+    """One argument of a command: its names and what argparse is told about it."""
+
+    __slots__ = ("names", "options")
+
+    def __init__(self, *names: str, **options: Any) -> None:
+        self.names = names
+        self.options = options
+
+
+class Command:
+    """One row of COMMANDS: `function` of `handoff_core.commands.<module>` runs it with the flags as keywords."""
+
+    __slots__ = ("flags", "function", "help", "module", "name")
+
+    def __init__(self, name: str, module: str, function: str, help_text: str, *flags: Flag) -> None:
+        self.name = name
+        self.module = module
+        self.function = function
+        self.help = help_text
+        self.flags = flags
+
+
+def switch(name: str, help_text: str, **options: Any) -> Flag:
+    """Return a flag without a value."""
+    return Flag(name, action="store_true", help=help_text, **options)
+
+
+def value(name: str, metavar: str, help_text: str, **options: Any) -> Flag:
+    """Return a flag with one value."""
+    return Flag(name, metavar=metavar, help=help_text, **options)
+
+
+def values(name: str, metavar: str, help_text: str) -> Flag:
+    """Return a flag that may be given several times."""
+    return Flag(name, metavar=metavar, help=help_text, action="append", default=[])
+
+
+ROOT = value("--root", "DIR", "the project root (default: the nearest folder with .scratch, scripts/handoff.py or .git)")
+PROJECT = (
+    ROOT,
+    value("--file", "LOG", "the ledger (default: .scratch/handoff.jsonl under the root)"),
+    value("--schemas", "DIR", "the schema folder (default: schemas/scratch under the root, else the shipped ones)"),
+    value("--layout", "FILE", "the layout (default: scripts/layout.toml under the root)"),
+)
+REQ_ID = value("--req-id", "ID", "the slice")
+JSON = switch("--json", "print JSON")
+
+COMMANDS = (  # fmt: off
+    Command("append", "append", "append",
+        "check one record from stdin and add it to the ledger as one line",
+        Flag("type", help="the record type, such as build-pass"),
+        value("--record", "FILE", "read the record from FILE instead of stdin (- is stdin)"),
+        switch("--dry-run", "print the line that would be written and write nothing"),
+        switch("--as-engine", "sign a review-plan as review-plan-engine"),
+        *PROJECT),
+    Command("route", "route", "route",
+        "print the one next step, computed from the ledger",
+        value("--req-id", "ID", "decide on this slice (default: the slice of the last line)"),
+        value("--at", "LINE", "decide as if the ledger ended after this line"),
+        switch("--all", "print a JSON array with one decision for each slice"),
+        Flag("--explain", nargs="?", const="json", choices=("json", "text"), metavar="json|text",
+            help="also show each row that was tried"),
+        switch("--exit-code", "exit 0 for dispatch, 10 for escalate, 11 for blocked"),
+        switch("--rules", "print the rule table and stop"),
+        Flag("--format", choices=("text", "markdown", "json", "mermaid"), metavar="FORMAT",
+            help="the form of --rules: text, markdown, json or mermaid"),
+        *PROJECT),
+    Command("latest", "query", "latest",
+        "print the last record of a type",
+        value("--type", "T", "the record type", required=True),
+        value("--req-id", "R", "only records of this slice"),
+        switch("--with-line", "put the line number and a tab before the record"),
+        switch("--pretty", "print the record indented, under its line number"),
+        *PROJECT),
+    Command("next-retry", "query", "next_retry",
+        "print the number that the next build-failure must carry",
+        value("--req-id", "R", "the slice", required=True),
+        *PROJECT),
+    Command("show", "query", "show",
+        "print raw entries for people, damage included",
+        value("--last", "N", "how many entries at the end (default 10; 0 means all)", default="10"),
+        value("--type", "T", "only records of this type"),
+        value("--req-id", "R", "only records of this slice"),
+        switch("--json", "print one record a line and nothing else"),
+        switch("--follow", "go on printing new entries until interrupted"),
+        *PROJECT),
+    Command("validate", "validate", "validate",
+        "check the whole ledger and its seal, or a HANDOFF.md",
+        Flag("targets", nargs="*", metavar="TARGET", help="a ledger, or a brief whose name ends in .md"),
+        Flag("--format", choices=("text", "json", "github", "sarif"), metavar="FORMAT",
+            help="text (default), json, github or sarif"),
+        switch("--json", "the same as --format json"),
+        switch("--strict", "turn warnings into errors"),
+        switch("--require-seal", "a missing seal is an error"),
+        switch("--allow-missing", "a missing ledger counts as an empty one"),
+        switch("--quiet", "print no warnings, no notes and no result line"),
+        switch("--repair-tail", "move a torn last line out of the way"),
+        *PROJECT),
+    Command("view", "view", "view",
+        "show the board: where every slice stands",
+        value("--req-id", "ID", "the board of this slice only"),
+        switch("--all", "the slice list, then every board"),
+        switch("--list", "the slice list only"),
+        values("--agent", "A", "only steps and findings of this agent; may be repeated"),
+        values("--type", "T", "only steps that hold a record of this type; may be repeated"),
+        value("--since", "WHEN", "only what is newer: L<line>, <n>s, <n>m, <n>h, <n>d or a stamp"),
+        switch("--open", "only open dispatches and findings"),
+        Flag("--verbose", "-v", action="store_true", help="whole texts, all marks and facets"),
+        switch("--brief", "only the head, what happens now and the findings that are not closed"),
+        switch("--color", "force colour"),
+        switch("--no-color", "forbid colour"),
+        switch("--markdown", "print GitHub Markdown"),
+        switch("--json", "print the board as JSON"),
+        value("--html", "FILE", "write one HTML file (- is stdout)"),
+        switch("--ascii", "print nothing outside ASCII"),
+        value("--tz", "ZONE", "zone of printed times: UTC, local, an IANA name or +hh:mm"),
+        value("--at", "LINE", "the board as of this line"),
+        value("--now", "STAMP", "this moment instead of the clock"),
+        Flag("--watch", nargs="?", const="", metavar="SECONDS", help="follow the ledger"),
+        Flag("--until", choices=("you", "done"), metavar="you|done", help="with --watch: stop then"),
+        switch("--bell", "with --watch: ring when a person must act"),
+        switch("--no-cost", "read no transcripts"),
+        value("--projects", "DIR", "the folder with transcripts"),
+        *PROJECT),
+    Command("audit-autofix", "audit", "audit_autofix",
+        "check that document fixes by root stay inside their bounds",
+        *PROJECT),
+    Command("build", "capture", "build",
+        "pack a session into a sealed fileset",
+        Flag("sources", nargs="*", metavar="SOURCE", help="the session's file, database or folder"),
+        value("--from", "HARNESS", "the reader (default: by content)", dest="from_", default="auto"),
+        switch("--latest", "the session of this project that was written last"),
+        switch("--list", "print the sessions found and stop"),
+        value("--session", "ID", "pick, name or find the session"),
+        value("--project-dir", "DIR", "sessions of this working folder (* means all)"),
+        value("--out", "DIR", "the folder that becomes the fileset"),
+        switch("--subagents", "also capture the transcripts of subagents"),
+        value("--harness", "NAME", "override the harness's name"),
+        value("--model", "NAME", "override the model's name"),
+        value("--project", "NAME", "override the project's name"),
+        value("--objective", "TEXT", "override the objective"),
+        value("--req-id", "REQ", "join this slice of the ledger"),
+        switch("--allow-bad-lines", "go on without damaged records"),
+        switch("--no-redact", "keep secrets"),
+        values("--include", "GLOB", "which files of a folder count; may be repeated"),
+        values("--exclude", "GLOB", "which files do not count; may be repeated"),
+        switch("--json", "print one JSON object"),
+        switch("--quiet", "print no result line, no notes, no progress"),
+        *PROJECT),
+    Command("verify", "capture", "verify",
+        "check that a fileset is whole and unchanged",
+        Flag("fileset", metavar="DIR|ID", help="the fileset's folder or its session id"),
+        values("--against", "SOURCE", "derive the fileset again from its source; may be repeated"),
+        JSON,
+        ROOT),
+    Command("init", "init", "init",
+        "wire this repository for handoff, upgrade or remove it",
+        value("--harness", "LIST", "harnesses to wire, joined by commas"),
+        switch("--dry-run", "write nothing, say what would be done"),
+        switch("--diff", "show the changes as a diff"),
+        switch("--uninstall", "remove what init wrote and nobody changed"),
+        switch("--force", "overwrite files that were changed since"),
+        switch("--shell-form", "register hooks as one shell command"),
+        switch("--deny-rule", "add deny rules as a second net"),
+        value("--python", "CMD", "the Python command that hooks start"),
+        switch("--track-ledger", "prepare the ledger for version control"),
+        JSON,
+        ROOT),
+    Command("doctor", "doctor", "doctor",
+        "say what is wired, what is not, and how to mend it",
+        JSON,
+        *PROJECT),
+    Command("demo", "demo", "demo",
+        "play a whole slice in a throw-away folder",
+        value("--keep", "DIR", "play it in DIR and leave it there")),
+)  # fmt: on
+
+
+def console() -> NoReturn:
+    """Run the program on the process's own streams and exit; never returns."""
+    raise_on_signals()
+    streams = [getattr(stream, "buffer", None) for stream in (sys.stdin, sys.stdout, sys.stderr)]
+    code = _guarded(sys.argv[1:], Streams(*streams))
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                silence(stream.fileno())
+    sys.exit(code)
+
+
+def main(
+    argv: Sequence[str], stdin: BinaryIO | None, stdout: BinaryIO | None, stderr: BinaryIO | None
+) -> int:
+    """Run one command and return its exit code; no input of any kind ends in a traceback.
+
+    The streams are binary; None stands for a closed descriptor. Signals that an append held back are dropped: it was
+    acknowledged.
+    """
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        return _guarded(argv, Streams(stdin, stdout, stderr))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        return _guarded(argv, Streams(stdin, stdout, stderr))
+    finally:
+        while held := signal.sigpending() - before:
+            signal.sigwait(held)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _guarded(argv: Sequence[str], streams: Streams) -> int:
+    """Run one command; turn every error into text and an exit code."""
+    try:
+        return _run(list(argv), streams)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        if streams.stdout is not None and streams.stdout is getattr(sys.stdout, "buffer", None):
+            silence(streams.stdout.fileno())
+        return REFUSED
+    except HandoffError as error:
+        return streams.report(error)
+    except Exception as error:  # noqa: BLE001 - the last net under every command
+        if os.environ.get("HANDOFF_DEBUG"):
+            raise
+        hint = "set HANDOFF_DEBUG=1 for a traceback"
+        streams.note(f"internal error: {type(error).__name__}: {error} ({hint})")
+        return REFUSED
+
+
+def usage_line(command: Command) -> str:
+    """Return the usage of a command as one line."""
+    return " ".join(_parser(command).format_usage().split())
+
+
+def help_text(command: Command | None = None) -> str:
+    """Return the help of one command, or of the program."""
+    if command is not None:
+        return _parser(command).format_help()
+    width = max(len(row.name) for row in COMMANDS)
+    rows = "\n".join(f"  {row.name:<{width}}  {row.help}" for row in COMMANDS)
+    return (
+        f"usage: {PROGRAM} <command> [flags]\n\n"
+        "How teams of coding agents pass work on: a sealed ledger, a computed next step, verified hand-overs.\n\n"
+        f"commands:\n{rows}\n\n"
+        f"`{PROGRAM} <command> --help` says more; `{PROGRAM} --version` prints the version.\n"
+    )
+
+
+def _run(argv: list[str], streams: Streams) -> int:
+    name = argv[0] if argv else ""
+    if name in ("-h", "--help"):
+        streams.out(help_text())
+        return DONE
+    if name == "--version":
+        from handoff_core import __version__
+
+        streams.out(f"handoff {__version__} (schemas {SCHEMA_VERSION})\n")
+        return DONE
+    command = next((row for row in COMMANDS if row.name == name), None)
+    if command is None:
+        problem = f"unknown command '{name}'" if argv else "a command is missing"
+        names = ", ".join(row.name for row in COMMANDS)
+        return _usage(streams, f"usage: {PROGRAM} <command> [flags]", f"{problem} (commands: {names})")
+    parser = _parser(command)
+    try:
+        options = vars(parser.parse_args(argv[1:]))
+        module = __import__(f"handoff_core.commands.{command.module}", fromlist=[command.function])
+        return int(getattr(module, command.function)(streams, **options))
+    except _HelpRequestedError:
+        streams.out(parser.format_help())
+        return DONE
+    except UsageError as error:
+        return _usage(streams, " ".join(parser.format_usage().split()), *error.lines())
+
+
+def _usage(streams: Streams, usage: str, *problems: str) -> int:
+    streams.error_text(usage + "\n")
+    return streams.report(UsageError(problems[0])) if len(problems) == 1 else _usage_all(streams, problems)
+
+
+def _usage_all(streams: Streams, problems: Sequence[str]) -> int:
+    for problem in problems:
+        streams.note(problem)
+    return UsageError("").code
+
+
+class _HelpRequestedError(Exception):
+    """Leave the parser because `--help` was given."""
+
+
+class _Help(argparse.Action):
+    """Ask for the help text without printing it on the process's own stdout."""
+
+    def __call__(self, *_arguments: object) -> NoReturn:
+        raise _HelpRequestedError
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that reports a usage error instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Help of one width everywhere; asking the terminal would import half the library."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{**options, "max_help_position": 28, "width": 100})
+
+
+def _parser(command: Command) -> _Parser:
+    parser = _Parser(
+        prog=f"{PROGRAM} {command.name}",
+        description=command.help[0].upper() + command.help[1:] + ".",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="print this help")
+    for flag in command.flags:
+        parser.add_argument(*flag.names, **flag.options)
+    return parser
+
+
+def raise_on_signals() -> None:
+    """Let SIGTERM and SIGHUP interrupt a command as Ctrl-C does, so that it cleans up and exits 130."""
+    import signal
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def silence(descriptor: int) -> None:
+    """Point a descriptor whose reader is gone at the null device, so that nothing complains at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
