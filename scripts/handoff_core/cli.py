@@ -59,7 +59,9 @@ def values(name: str, metavar: str, help_text: str) -> Flag:
     return Flag(name, metavar=metavar, help=help_text, action="append", default=[])
 
 
-ROOT = value("--root", "DIR", "the project root (default: the nearest folder with .scratch, scripts/handoff.py or .git)")
+ROOT = value(
+    "--root", "DIR", "the project root (default: the nearest folder with .scratch, scripts/handoff.py or .git)"
+)
 PROJECT = (
     ROOT,
     value("--file", "LOG", "the ledger (default: .scratch/handoff.jsonl under the root)"),
@@ -69,58 +71,100 @@ PROJECT = (
 REQ_ID = value("--req-id", "ID", "the slice")
 JSON = switch("--json", "print JSON")
 
-COMMANDS = (  # fmt: off
-    Command("append", "append", "append",
+# fmt: off
+COMMANDS = (
+    Command(
+        "append",
+        "append",
+        "append",
         "check one record from stdin and add it to the ledger as one line",
         Flag("type", help="the record type, such as build-pass"),
         value("--record", "FILE", "read the record from FILE instead of stdin (- is stdin)"),
         switch("--dry-run", "print the line that would be written and write nothing"),
         switch("--as-engine", "sign a review-plan as review-plan-engine"),
-        *PROJECT),
-    Command("route", "route", "route",
+        *PROJECT,
+    ),
+    Command(
+        "route",
+        "route",
+        "route",
         "print the one next step, computed from the ledger",
         value("--req-id", "ID", "decide on this slice (default: the slice of the last line)"),
         value("--at", "LINE", "decide as if the ledger ended after this line"),
         switch("--all", "print a JSON array with one decision for each slice"),
-        Flag("--explain", nargs="?", const="json", choices=("json", "text"), metavar="json|text",
-            help="also show each row that was tried"),
+        Flag(
+            "--explain",
+            nargs="?",
+            const="json",
+            choices=("json", "text"),
+            metavar="json|text",
+            help="also show each row that was tried",
+        ),
         switch("--exit-code", "exit 0 for dispatch, 10 for escalate, 11 for blocked"),
         switch("--rules", "print the rule table and stop"),
-        Flag("--format", choices=("text", "markdown", "json", "mermaid"), metavar="FORMAT",
-            help="the form of --rules: text, markdown, json or mermaid"),
-        *PROJECT),
-    Command("latest", "query", "latest",
+        Flag(
+            "--format",
+            choices=("text", "markdown", "json", "mermaid"),
+            metavar="FORMAT",
+            help="the form of --rules: text, markdown, json or mermaid",
+        ),
+        *PROJECT,
+    ),
+    Command(
+        "latest",
+        "query",
+        "latest",
         "print the last record of a type",
         value("--type", "T", "the record type", required=True),
         value("--req-id", "R", "only records of this slice"),
         switch("--with-line", "put the line number and a tab before the record"),
         switch("--pretty", "print the record indented, under its line number"),
-        *PROJECT),
-    Command("next-retry", "query", "next_retry",
+        *PROJECT,
+    ),
+    Command(
+        "next-retry",
+        "query",
+        "next_retry",
         "print the number that the next build-failure must carry",
         value("--req-id", "R", "the slice", required=True),
-        *PROJECT),
-    Command("show", "query", "show",
+        *PROJECT,
+    ),
+    Command(
+        "show",
+        "query",
+        "show",
         "print raw entries for people, damage included",
         value("--last", "N", "how many entries at the end (default 10; 0 means all)", default="10"),
         value("--type", "T", "only records of this type"),
         value("--req-id", "R", "only records of this slice"),
         switch("--json", "print one record a line and nothing else"),
         switch("--follow", "go on printing new entries until interrupted"),
-        *PROJECT),
-    Command("validate", "validate", "validate",
+        *PROJECT,
+    ),
+    Command(
+        "validate",
+        "validate",
+        "validate",
         "check the whole ledger and its seal, or a HANDOFF.md",
         Flag("targets", nargs="*", metavar="TARGET", help="a ledger, or a brief whose name ends in .md"),
-        Flag("--format", choices=("text", "json", "github", "sarif"), metavar="FORMAT",
-            help="text (default), json, github or sarif"),
+        Flag(
+            "--format",
+            choices=("text", "json", "github", "sarif"),
+            metavar="FORMAT",
+            help="text (default), json, github or sarif",
+        ),
         switch("--json", "the same as --format json"),
         switch("--strict", "turn warnings into errors"),
         switch("--require-seal", "a missing seal is an error"),
         switch("--allow-missing", "a missing ledger counts as an empty one"),
         switch("--quiet", "print no warnings, no notes and no result line"),
         switch("--repair-tail", "move a torn last line out of the way"),
-        *PROJECT),
-    Command("view", "view", "view",
+        *PROJECT,
+    ),
+    Command(
+        "view",
+        "view",
+        "view",
         "show the board: where every slice stands",
         value("--req-id", "ID", "the board of this slice only"),
         switch("--all", "the slice list, then every board"),
@@ -145,11 +189,19 @@ COMMANDS = (  # fmt: off
         switch("--bell", "with --watch: ring when a person must act"),
         switch("--no-cost", "read no transcripts"),
         value("--projects", "DIR", "the folder with transcripts"),
-        *PROJECT),
-    Command("audit-autofix", "audit", "audit_autofix",
+        *PROJECT,
+    ),
+    Command(
+        "audit-autofix",
+        "audit",
+        "audit_autofix",
         "check that document fixes by root stay inside their bounds",
-        *PROJECT),
-    Command("build", "capture", "build",
+        *PROJECT,
+    ),
+    Command(
+        "build",
+        "capture",
+        "build",
         "pack a session into a sealed fileset",
         Flag("sources", nargs="*", metavar="SOURCE", help="the session's file, database or folder"),
         value("--from", "HARNESS", "the reader (default: by content)", dest="from_", default="auto"),
@@ -170,14 +222,22 @@ COMMANDS = (  # fmt: off
         values("--exclude", "GLOB", "which files do not count; may be repeated"),
         switch("--json", "print one JSON object"),
         switch("--quiet", "print no result line, no notes, no progress"),
-        *PROJECT),
-    Command("verify", "capture", "verify",
+        *PROJECT,
+    ),
+    Command(
+        "verify",
+        "capture",
+        "verify",
         "check that a fileset is whole and unchanged",
         Flag("fileset", metavar="DIR|ID", help="the fileset's folder or its session id"),
         values("--against", "SOURCE", "derive the fileset again from its source; may be repeated"),
         JSON,
-        ROOT),
-    Command("init", "init", "init",
+        ROOT,
+    ),
+    Command(
+        "init",
+        "init",
+        "init",
         "wire this repository for handoff, upgrade or remove it",
         value("--harness", "LIST", "harnesses to wire, joined by commas"),
         switch("--dry-run", "write nothing, say what would be done"),
@@ -189,15 +249,18 @@ COMMANDS = (  # fmt: off
         value("--python", "CMD", "the Python command that hooks start"),
         switch("--track-ledger", "prepare the ledger for version control"),
         JSON,
-        ROOT),
-    Command("doctor", "doctor", "doctor",
-        "say what is wired, what is not, and how to mend it",
-        JSON,
-        *PROJECT),
-    Command("demo", "demo", "demo",
+        ROOT,
+    ),
+    Command("doctor", "doctor", "doctor", "say what is wired, what is not, and how to mend it", JSON, *PROJECT),
+    Command(
+        "demo",
+        "demo",
+        "demo",
         "play a whole slice in a throw-away folder",
-        value("--keep", "DIR", "play it in DIR and leave it there")),
-)  # fmt: on
+        value("--keep", "DIR", "play it in DIR and leave it there"),
+    ),
+)
+# fmt: on
 
 
 def console() -> NoReturn:
@@ -214,9 +277,7 @@ def console() -> NoReturn:
     sys.exit(code)
 
 
-def main(
-    argv: Sequence[str], stdin: BinaryIO | None, stdout: BinaryIO | None, stderr: BinaryIO | None
-) -> int:
+def main(argv: Sequence[str], stdin: BinaryIO | None, stdout: BinaryIO | None, stderr: BinaryIO | None) -> int:
     """Run one command and return its exit code; no input of any kind ends in a traceback.
 
     The streams are binary; None stands for a closed descriptor. Signals that an append held back are dropped: it was
@@ -242,12 +303,12 @@ def _guarded(argv: Sequence[str], streams: Streams) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        if streams.stdout is not None and streams.stdout is getattr(sys.stdout, "buffer", None):
-            silence(streams.stdout.fileno())
+        if sys.stdout is not None and streams.stdout is sys.stdout.buffer:
+            silence(sys.stdout.fileno())
         return REFUSED
     except HandoffError as error:
         return streams.report(error)
-    except Exception as error:  # noqa: BLE001 - the last net under every command
+    except Exception as error:  # the last net under every command
         if os.environ.get("HANDOFF_DEBUG"):
             raise
         hint = "set HANDOFF_DEBUG=1 for a traceback"

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
 
@@ -14,11 +18,10 @@ def read(name: str) -> bytes:
 
     Raises FileNotFoundError where there is none, OSError where it cannot be read.
     """
-    loader = sys.modules[__package__].__spec__.loader  # type: ignore[union-attr]
     for base in _bases():
         path = os.path.join(base, *name.split("/"))
         try:
-            return loader.get_data(path)  # type: ignore[union-attr]
+            return bytes(_loader().get_data(path))
         except FileNotFoundError:
             continue
         except OSError:
@@ -36,6 +39,12 @@ def names(folder: str) -> list[str]:
     return _archived(folder)
 
 
+def _loader() -> Any:
+    """Return what this package was loaded by: it reads files in folders and in archives."""
+    spec = sys.modules["handoff_core"].__spec__
+    return spec.loader if spec else None
+
+
 def _bases() -> tuple[str, str]:
     """Return where shipped files may lie: inside the package (wheel, zipapp), else the checkout around it."""
     return os.path.join(_PACKAGE, "_shipped"), _CHECKOUT
@@ -43,7 +52,7 @@ def _bases() -> tuple[str, str]:
 
 def _archived(folder: str) -> list[str]:
     """Return the names in `folder` of the zip archive that this package was loaded from."""
-    archive = getattr(sys.modules[__package__].__spec__.loader, "archive", None)  # type: ignore[union-attr]
+    archive = getattr(_loader(), "archive", None)
     if archive is None:
         return []
     import zipfile

@@ -51,8 +51,7 @@ def run(root: str, *arguments: str) -> bytes:
             cwd=root,
             env=_environment(),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=TIMEOUT,
             check=False,
         )
@@ -103,3 +102,47 @@ def _environment() -> dict[str, str]:
     """Return the person's environment without the variables that point git elsewhere or make it run something."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+
+def last_commit_time(root: str, *paths: str) -> int | None:
+    """Return the committer time of the last commit that touches `paths`, in seconds; None if there is none.
+
+    Paths are relative to `root`. Raises GitError if git cannot be asked.
+    """
+    printed = run(root, "log", "-1", "--format=%ct", "--no-show-signature", "HEAD", "--", *paths).strip()
+    try:
+        return int(printed) if printed else None
+    except ValueError:
+        raise GitError("git log printed no time") from None
+
+
+def dirty_paths(root: str, *paths: str) -> list[str]:
+    """Return what differs from HEAD below `paths`, staged or not, deleted, untracked or ignored; relative to `root`.
+
+    A rename is a deletion and an addition. Raises GitError if git cannot be asked.
+    """
+    where = run(root, "rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
+    changed = run(
+        root, *_no_filters(root), "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+        "--ignore-submodules=all", "HEAD", "--", *paths,
+    )  # fmt: skip
+    staged = run(root, "diff", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "HEAD",
+        "--", *paths)  # fmt: skip
+    untracked = run(root, "ls-files", "--others", "--full-name", "-z", "--", *paths)
+    names = {name for block in (changed, staged, untracked) for name in block.split(b"\0") if name}
+    decoded = (name.decode("utf-8", "surrogateescape") for name in names)
+    return sorted(name[len(where) :] for name in decoded if name.startswith(where))
+
+
+def _no_filters(root: str) -> list[str]:
+    """Return options that switch off every content filter which the repository's configuration names."""
+    try:
+        listed = run(
+            root, "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$"
+        )
+    except GitError as error:
+        if error.status == 1:
+            return []
+        raise
+    names = [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
+    return [part for name in names for part in ("-c", f"{name}=" + ("false" if name.endswith(".required") else ""))]

@@ -61,7 +61,7 @@ class Project:
 
 def log_stem(path: str) -> str:
     """Return the log's path without a final `.jsonl`: its companions are named after it."""
-    return path[: -len(".jsonl")] if path.endswith(".jsonl") else path
+    return path.removesuffix(".jsonl")
 
 
 def find_project(

@@ -13,12 +13,13 @@ import time
 
 from handoff_core.errors import LOCK_BUSY, HandoffError, os_text
 from handoff_core.jsonl import JsonError, decode, parse
-from handoff_core.layout import Project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+    from handoff_core.layout import Project
 
     Record = dict[str, Any]
     Entry = tuple[int, Record]

@@ -5,7 +5,7 @@ Follows ledger.md 10 and 11 and route.md 5. Imports nothing.
 
 from __future__ import annotations
 
-BUILD_PASS = "build-pass"
+BUILD_PASS = "build-pass"  # noqa: S105 - a record type, no password
 BUILD_FAILURE = "build-failure"
 CONSULTATION_REQUEST = "consultation-request"
 CONSULTATION_RESPONSE = "consultation-response"

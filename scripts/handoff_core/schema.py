@@ -33,7 +33,7 @@ LAYOUT_VALUE_LIMIT = 10_000
 FINE: list[tuple[str, str]] = []
 """The empty answer, shared so that a clean record costs no list; nobody may change it."""
 
-ANNOTATIONS = frozenset({"$schema", "$id", "title", "description", "default", "examples"})
+ANNOTATIONS = frozenset({"$schema", "$id", "$comment", "title", "description", "default", "examples"})
 
 
 class SchemaError(Exception):
@@ -75,6 +75,14 @@ class SchemaSet:
         """Return the schema of a record type; raise SchemaError if there is none that can be used."""
         self._compiled(kind)
         return self._schemas[str(kind)]
+
+    def is_unusable(self, kind: str) -> bool:
+        """Say whether there is no schema for a record type, or none that can be used."""
+        try:
+            self._compiled(kind)
+        except SchemaError:
+            return True
+        return False
 
     def known(self) -> list[str]:
         """Return the sorted record types that have a schema file."""
@@ -545,7 +553,7 @@ def python_pattern(source: str) -> str:
 def is_date_time(value: str) -> bool:
     """Say whether `value` is `YYYY-MM-DDThh:mm:ss[.f](Z|±hh:mm)` and exists in the calendar (ledger.md 9.2)."""
     found = re.fullmatch(
-        r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-5][0-9]):[0-5][0-9](?:\.[0-9]+)?"
+        r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
         r"(?:Z|[+-]([0-9]{2}):[0-5][0-9])",
         value,
     )

@@ -10,7 +10,7 @@ import os
 import re
 
 from handoff_core.errors import os_text
-from handoff_core.ledger import own_mode, not_regular, read_exactly
+from handoff_core.ledger import not_regular, own_mode, read_exactly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,13 +155,14 @@ def _not_extended(project: Project, reason: str) -> str:
 def quick_sha256() -> Callable[[bytes], _Digest]:
     """Return the interpreter's own SHA-256, which starts faster than hashlib's; hashlib's where there is none."""
     try:
-        from _sha2 import sha256  # Python 3.12 and later
+        module = __import__("_sha2")  # Python 3.12 and later
     except ImportError:
         try:
-            from _sha256 import sha256
+            module = __import__("_sha256")
         except ImportError:
-            from hashlib import sha256
-    return sha256  # type: ignore[no-any-return,unused-ignore]
+            module = __import__("hashlib")
+    sha256: Callable[[bytes], _Digest] = module.sha256
+    return sha256
 
 
 if TYPE_CHECKING:

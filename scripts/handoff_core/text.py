@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
-HIDDEN_RANGES = (
-    "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f"
-)
+HIDDEN_RANGES = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f"
 """Hidden characters as the inside of a character class (ledger.md 2.4)."""
 
 HIDDEN = re.compile(f"[{HIDDEN_RANGES}]")

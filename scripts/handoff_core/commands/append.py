@@ -20,7 +20,6 @@ from handoff_core.ledger import (
     check_log_path,
     exclusive_lock,
     make_log_folder,
-    parse_lenient,
     parse_object,
     parse_slice,
     parse_strict,
@@ -67,13 +66,13 @@ def append(
     documents = _documents(project) if type == DESIGN_BLOCK else None
     if dry_run:
         with shared_lock(project), OpenLog(project, writable=False) as log:
-            _refuse_by_log(project, log, candidate, schemas, documents)
+            _refuse_by_log(log, candidate, schemas, documents)
         streams.out(_line(candidate, declared))
         return DONE
     make_log_folder(project)
     with exclusive_lock(project), OpenLog(project) as log, SignalsHeld():
         candidate["ts"] = stamp()
-        healed = _refuse_by_log(project, log, candidate, schemas, documents)
+        healed = _refuse_by_log(log, candidate, schemas, documents)
         line = _line(candidate, declared).encode()
         log.write(b"\n" + line if healed else line)
         return _acknowledge(streams, project, log, type, healed)
@@ -157,9 +156,7 @@ def _documents(project: Project) -> Documents | None:
     return documents if documents.has_commit else None
 
 
-def _refuse_by_log(
-    project: Project, log: OpenLog, record: Record, schemas: schema.SchemaSet, documents: Documents | None
-) -> int:
+def _refuse_by_log(log: OpenLog, record: Record, schemas: schema.SchemaSet, documents: Documents | None) -> int:
     """Raise HandoffError if the tail or a rule of the log refuses the record.
 
     Returns the line number of a complete tail whose line feed must be written, 0 if the log ends as it should.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from handoff_core import gates, jsonl
 from handoff_core.errors import DONE, INTERRUPTED, NO_MATCH, HandoffError, UsageError
 from handoff_core.layout import find_project
 from handoff_core.ledger import (
@@ -18,7 +17,7 @@ from handoff_core.ledger import (
     read_log_bytes,
     shared_lock,
 )
-from handoff_core.text import HIDDEN_RANGES, clean
+from handoff_core.text import HIDDEN_RANGES, clean, escape_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +60,7 @@ def latest(
 
 def next_retry(streams: Streams, *, req_id: str, **files: Any) -> int:
     """Print the number that the next build-failure of a slice must carry (ledger.md 7.2)."""
+    from handoff_core import gates
     from handoff_core.schema import SchemaSet
 
     project = find_project(**files)
@@ -117,7 +117,7 @@ class _Printer:
         self.printed = 0
 
     def print_last(self, lines: list[str], first: int, count: int) -> None:
-        """Print the last `count` of the lines that pass, all of them if it is 0 or less; `first` is the first's number."""
+        """Print the last `count` of the lines that pass, all if it is 0 or less; `first` is the number of the first."""
         passing = []
         for number, line in enumerate(lines, first):
             record = parse_object(line)
@@ -157,7 +157,7 @@ def _body(record: Record, streams: Streams, *, indent: bool = False) -> str:
         import re
 
         return re.sub(f"[{HIDDEN_RANGES}]", "", text)
-    return jsonl.escape_json(text)
+    return escape_json(text)
 
 
 def _follow(project: Project, printer: _Printer, count: int) -> int:
