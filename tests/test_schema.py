@@ -8,9 +8,9 @@ import os
 import unittest
 from typing import Any
 
-from tests.support import shared
-
 from handoff_core.schema import SchemaError, SchemaSet, compile_schema, misspelled, python_pattern
+
+from tests.support import shared
 
 JUDGED = {
     "type": 80,

@@ -1,7 +1,7 @@
 """The bounds of document fixes that root applies by itself, and which uncommitted documents a record covers.
 
 Follows ledger.md 8. The rules of one record are a table, AUTOFIX_RULES; everything the rules need from outside (git's
-answers, the documents' texts) is handed in. `documents` alone asks git. Imports `git`, `records`, `schema`, `text`.
+answers, the documents' texts) is handed in. `documents` alone asks git. Imports `gates`, `git`, `records`, `schema`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from handoff_core import git
+from handoff_core.gates import CHARS_CAP, LINES_CAP, size_fault
 from handoff_core.records import (
     ADR_FOLDER,
     CONSULTATION_RESPONSE,
@@ -21,7 +22,6 @@ from handoff_core.records import (
     REVIEW_FEEDBACK,
 )
 from handoff_core.schema import is_date_time
-from handoff_core.text import edit_distance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from handoff_core.ledger import Entry, Record
 
-LINES_CAP = 5
-CHARS_CAP = 200
 CLOSED_BY = {DESIGN_AUTOFIX: DESIGN_BLOCK, PRD_AUTOFIX: PRD_ENTRY}
 ADR_INDEX = ADR_FOLDER + "README.md"
 CATEGORIES = ("writing-standards", "structural")
@@ -160,12 +158,12 @@ def _fix_rule(entry: Entry, _entries: Sequence[Entry]) -> str:
 
 
 def _lines_size_rule(entry: Entry, _entries: Sequence[Entry]) -> str:
-    fault = size_fault(entry[1], "lines_changed")
+    fault = _size_fault(entry[1], "lines_changed", LINES_CAP)
     return fault and f"lines_changed is {fault}"
 
 
 def _chars_size_rule(entry: Entry, _entries: Sequence[Entry]) -> str:
-    fault = size_fault(entry[1], "chars_changed")
+    fault = _size_fault(entry[1], "chars_changed", CHARS_CAP)
     return fault and f"chars_changed is {fault}"
 
 
@@ -198,21 +196,6 @@ AUTOFIX_RULES: tuple[Callable[[Entry, Sequence[Entry]], str], ...] = (
     _finding_rule,
 )
 """Each returns its message, or an empty text if the record passes; in the order of ledger.md 8.1."""
-
-
-def size_fault(record: Record, field: str) -> str:
-    """Return `<v>, but the contents differ in <n> …` if a stated size inside its cap is not the real one."""
-    stated = record.get(field)
-    lines = field == "lines_changed"
-    cap = LINES_CAP if lines else CHARS_CAP
-    if not _inside_cap(stated, cap):
-        return ""
-    old, new = _text(record, "old_content"), _text(record, "new_content")
-    distance = edit_distance(old.split("\n"), new.split("\n"), cap) if lines else edit_distance(old, new, cap)
-    if distance == stated:
-        return ""
-    shown = f"more than {cap}" if distance is None else str(distance)
-    return f"{stated}, but the contents differ in {shown} {'line(s)' if lines else 'character(s)'}"
 
 
 # 8.2: the file holds the content
@@ -328,6 +311,10 @@ def _all_lines(record: Record) -> list[str]:
 
 def _inside_cap(value: object, cap: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= cap
+
+
+def _size_fault(record: Record, field: str, cap: int) -> str:
+    return size_fault(record, field) if _inside_cap(record.get(field), cap) else ""
 
 
 def _cap_fault(record: Record, field: str, cap: int) -> str:

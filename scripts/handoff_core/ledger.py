@@ -144,8 +144,13 @@ def parse_lenient(data: bytes) -> list[Entry]:
     return entries
 
 
-def parse_slice(data: bytes, req_id: str) -> list[Entry]:
-    """Return the entries of one slice, read leniently; lines that cannot name the slice are not parsed."""
+def parse_slice(data: bytes, req_id: object) -> list[Entry]:
+    """Return the entries of one slice, read leniently; lines that cannot name the slice are not parsed.
+
+    A `req_id` that is no text names no slice.
+    """
+    if not isinstance(req_id, str):
+        return []
     name = req_id.encode("utf-8", "surrogatepass")
     entries: list[Entry] = []
     for number, line in enumerate(data.split(b"\n"), 1):

@@ -175,7 +175,7 @@ def _refuse_by_log(log: OpenLog, record: Record, schemas: schema.SchemaSet, docu
     if record["type"] == DESIGN_BLOCK:
         entries = _clean_entries(log.read_from(0), healed=bool(tail))
     elif need == gates.ENTRIES:
-        entries = parse_slice(log.read_from(0), record["req_id"])
+        entries = parse_slice(log.read_from(0), record.get("req_id"))
     _refuse(gates.log_problems(record, entries, lines, retry_maximum=schemas.retry_maximum()))
     if documents is not None:
         _refuse_uncovered(record, entries, lines, documents)
