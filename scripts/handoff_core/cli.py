@@ -5,11 +5,10 @@ Follows ledger.md 3 and product.md, Commands. A command's module is imported onl
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
-from handoff_core.errors import DONE, INTERRUPTED, REFUSED, HandoffError, UsageError
+from handoff_core.errors import DONE, INTERRUPTED, REFUSED, HandoffError, UsageError, quick_signal
 from handoff_core.text import Streams
 
 TYPE_CHECKING = False
@@ -29,6 +28,49 @@ class Flag:
     def __init__(self, *names: str, **options: Any) -> None:
         self.names = names
         self.options = options
+
+    @property
+    def positional(self) -> bool:
+        """Say whether this is an argument without a dash."""
+        return not self.names[0].startswith("-")
+
+    @property
+    def many(self) -> bool:
+        """Say whether any number of words may be given."""
+        return self.options.get("nargs") == "*"
+
+    @property
+    def dest(self) -> str:
+        """Return the keyword that a command takes the value under."""
+        return str(self.options.get("dest") or self.names[0].lstrip("-").replace("-", "_"))
+
+    @property
+    def default(self) -> Any:
+        """Return the value without the flag."""
+        if self.options.get("action") == "store_true":
+            return False
+        default = self.options.get("default")
+        return list(default) if isinstance(default, list) else default
+
+    def take(self, options: dict[str, Any], waiting: list[str], value: str | None) -> bool:
+        """Put the flag's value into `options`, a separate one from the end of `waiting`; say whether it is plain."""
+        action = self.options.get("action")
+        if action == "store_true":
+            options[self.dest] = True
+            return value is None
+        if value is None and self.options.get("nargs") == "?":
+            if waiting and not waiting[-1].startswith("-"):
+                return False
+            options[self.dest] = self.options["const"]
+            return True
+        if value is None:
+            value = waiting.pop() if waiting else "-"
+            if value.startswith("-"):
+                return False
+        if value not in self.options.get("choices", (value,)):
+            return False
+        options[self.dest] = [*options[self.dest], value] if action == "append" else value
+        return True
 
 
 class Command:
@@ -239,25 +281,36 @@ COMMANDS = (
         "init",
         "init",
         "wire this repository for handoff, upgrade or remove it",
-        value("--harness", "LIST", "harnesses to wire, joined by commas"),
-        switch("--dry-run", "write nothing, say what would be done"),
-        switch("--diff", "show the changes as a diff"),
+        value("--harness", "LIST", "harnesses to wire: auto, all, none, or names joined by commas"),
+        switch("--dry-run", "write nothing, show what would be done"),
+        switch("--diff", "show each change as a diff"),
         switch("--uninstall", "remove what init wrote and nobody changed"),
-        switch("--force", "overwrite files that were changed since"),
-        switch("--shell-form", "register hooks as one shell command"),
-        switch("--deny-rule", "add deny rules as a second net"),
-        value("--python", "CMD", "the Python command that hooks start"),
+        switch("--force", "replace files that somebody changed, keeping the old ones beside them"),
+        switch("--shell-form", "register the hooks as one shell command, for older clients"),
+        switch("--deny-rule", "add deny rules for the ledger as a second net"),
+        value("--python", "CMD", "the Python command that hooks are started with (default: python3)"),
         switch("--track-ledger", "prepare the ledger for version control"),
+        switch("--no-program", "leave the program itself out"),
+        switch("--no-skills", "leave the skills out"),
         JSON,
         ROOT,
     ),
-    Command("doctor", "doctor", "doctor", "say what is wired, what is not, and how to mend it", JSON, *PROJECT),
+    Command(
+        "doctor",
+        "doctor",
+        "doctor",
+        "say what is wired, what is not, and how to mend it",
+        value("--harness", "LIST", "harnesses to check: auto, all, none, or names joined by commas"),
+        JSON,
+        ROOT,
+    ),
     Command(
         "demo",
         "demo",
         "demo",
         "play a whole slice in a throw-away folder",
-        value("--keep", "DIR", "play it in DIR and leave it there"),
+        switch("--keep", "leave the folder and print its path last"),
+        JSON,
     ),
 )
 # fmt: on
@@ -283,8 +336,7 @@ def main(argv: Sequence[str], stdin: BinaryIO | None, stdout: BinaryIO | None, s
     The streams are binary; None stands for a closed descriptor. Signals that an append held back are dropped: it was
     acknowledged.
     """
-    import signal
-
+    signal = quick_signal()
     if not hasattr(signal, "pthread_sigmask"):
         return _guarded(argv, Streams(stdin, stdout, stderr))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -316,105 +368,90 @@ def _guarded(argv: Sequence[str], streams: Streams) -> int:
         return REFUSED
 
 
-def usage_line(command: Command) -> str:
-    """Return the usage of a command as one line."""
-    return " ".join(_parser(command).format_usage().split())
-
-
-def help_text(command: Command | None = None) -> str:
-    """Return the help of one command, or of the program."""
-    if command is not None:
-        return _parser(command).format_help()
-    width = max(len(row.name) for row in COMMANDS)
-    rows = "\n".join(f"  {row.name:<{width}}  {row.help}" for row in COMMANDS)
-    return (
-        f"usage: {PROGRAM} <command> [flags]\n\n"
-        "How teams of coding agents pass work on: a sealed ledger, a computed next step, verified hand-overs.\n\n"
-        f"commands:\n{rows}\n\n"
-        f"`{PROGRAM} <command> --help` says more; `{PROGRAM} --version` prints the version.\n"
-    )
-
-
 def _run(argv: list[str], streams: Streams) -> int:
     name = argv[0] if argv else ""
-    if name in ("-h", "--help"):
-        streams.out(help_text())
+    command = next((row for row in COMMANDS if row.name == name), None)
+    if command is None:
+        return _without_command(argv, streams)
+    try:
+        options = plain_options(command, argv[1:])
+        if options is None:
+            from handoff_core.arguments import judged_options
+
+            options = judged_options(command, argv[1:], streams)
+        if options is None:
+            return DONE
+        module = __import__(f"handoff_core.commands.{command.module}", fromlist=[command.function])
+        return int(getattr(module, command.function)(streams, **options))
+    except UsageError as error:
+        from handoff_core.arguments import usage_line
+
+        streams.error_text(usage_line(command) + "\n")
+        return streams.report(error)
+
+
+def _without_command(argv: list[str], streams: Streams) -> int:
+    """Answer a call that names no command: help, the version, or a usage error."""
+    if argv[:1] in (["-h"], ["--help"]):
+        from handoff_core.arguments import program_help
+
+        streams.out(program_help())
         return DONE
-    if name == "--version":
+    if argv[:1] == ["--version"]:
         from handoff_core import __version__
 
         streams.out(f"handoff {__version__} (schemas {SCHEMA_VERSION})\n")
         return DONE
-    command = next((row for row in COMMANDS if row.name == name), None)
-    if command is None:
-        problem = f"unknown command '{name}'" if argv else "a command is missing"
-        names = ", ".join(row.name for row in COMMANDS)
-        return _usage(streams, f"usage: {PROGRAM} <command> [flags]", f"{problem} (commands: {names})")
-    parser = _parser(command)
-    try:
-        options = vars(parser.parse_args(argv[1:]))
-        module = __import__(f"handoff_core.commands.{command.module}", fromlist=[command.function])
-        return int(getattr(module, command.function)(streams, **options))
-    except _HelpRequestedError:
-        streams.out(parser.format_help())
-        return DONE
-    except UsageError as error:
-        return _usage(streams, " ".join(parser.format_usage().split()), *error.lines())
+    problem = f"unknown command '{argv[0]}'" if argv else "a command is missing"
+    names = ", ".join(row.name for row in COMMANDS)
+    streams.error_text(f"usage: {PROGRAM} <command> [flags]\n")
+    return streams.report(UsageError(f"{problem} (commands: {names})"))
 
 
-def _usage(streams: Streams, usage: str, *problems: str) -> int:
-    streams.error_text(usage + "\n")
-    return streams.report(UsageError(problems[0])) if len(problems) == 1 else _usage_all(streams, problems)
+def plain_options(command: Command, arguments: Sequence[str]) -> dict[str, Any] | None:
+    """Return the options of a call whose every word is plainly a declared flag, its value or an argument.
+
+    None for anything else, help and errors among it: argparse, which costs milliseconds, is the judge of those, and
+    gives the same options wherever this function gives any.
+    """
+    options = {flag.dest: flag.default for flag in command.flags}
+    named = {flag.names[0]: flag for flag in command.flags}
+    words: list[str] = []
+    stray = False
+    waiting = list(reversed(arguments))
+    while waiting:
+        word = waiting.pop()
+        if not word.startswith("-"):
+            stray = bool(words) and stray
+            words.append(word)
+            if stray:
+                return None
+            continue
+        stray = bool(words)
+        name, equals, value = word.partition("=")
+        flag = named.get(name)
+        if flag is None or not flag.take(options, waiting, value if equals else None):
+            return None
+    return options if _place(command, words, options) else None
 
 
-def _usage_all(streams: Streams, problems: Sequence[str]) -> int:
-    for problem in problems:
-        streams.note(problem)
-    return UsageError("").code
-
-
-class _HelpRequestedError(Exception):
-    """Leave the parser because `--help` was given."""
-
-
-class _Help(argparse.Action):
-    """Ask for the help text without printing it on the process's own stdout."""
-
-    def __call__(self, *_arguments: object) -> NoReturn:
-        raise _HelpRequestedError
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that reports a usage error instead of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
-
-
-class _Formatter(argparse.HelpFormatter):
-    """Help of one width everywhere; asking the terminal would import half the library."""
-
-    def __init__(self, prog: str, **options: Any) -> None:
-        super().__init__(prog, **{**options, "max_help_position": 28, "width": 100})
-
-
-def _parser(command: Command) -> _Parser:
-    parser = _Parser(
-        prog=f"{PROGRAM} {command.name}",
-        description=command.help[0].upper() + command.help[1:] + ".",
-        formatter_class=_Formatter,
-        allow_abbrev=False,
-        add_help=False,
-    )
-    parser.add_argument("-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="print this help")
+def _place(command: Command, words: list[str], options: dict[str, Any]) -> bool:
+    """Give the words without a flag to the command's arguments; say whether all is there that must be."""
     for flag in command.flags:
-        parser.add_argument(*flag.names, **flag.options)
-    return parser
+        if flag.positional and flag.many:
+            options[flag.dest], words = words, []
+        elif flag.positional:
+            if not words:
+                return False
+            options[flag.dest], words = words[0], words[1:]
+        elif flag.options.get("required") and options[flag.dest] is None:
+            return False
+    return not words
 
 
 def raise_on_signals() -> None:
     """Let SIGTERM and SIGHUP interrupt a command as Ctrl-C does, so that it cleans up and exits 130."""
-    import signal
+    signal = quick_signal()
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt

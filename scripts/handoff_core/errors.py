@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 DONE = 0
 REFUSED = 1
 USAGE = 2
@@ -40,3 +44,8 @@ class UsageError(HandoffError):
 def os_text(error: OSError) -> str:
     """Return the operating system's words for `error`, such as `Permission denied`."""
     return error.strerror or str(error) or type(error).__name__
+
+
+def quick_signal() -> Any:
+    """Return the interpreter's signal functions without the names that cost a millisecond at every start."""
+    return __import__("_signal")

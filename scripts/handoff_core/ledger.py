@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from handoff_core.errors import LOCK_BUSY, HandoffError, os_text
+from handoff_core.errors import LOCK_BUSY, HandoffError, os_text, quick_signal
 from handoff_core.jsonl import JsonError, decode, parse
 
 TYPE_CHECKING = False
@@ -322,8 +322,7 @@ class SignalsHeld:
 
     def __enter__(self) -> None:
         """Block the signals where the platform can."""
-        import signal
-
+        signal = quick_signal()
         self._before = None
         if hasattr(signal, "pthread_sigmask"):
             held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -332,8 +331,7 @@ class SignalsHeld:
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         """Let the signals through if the block failed."""
         if kind is not None and self._before is not None:
-            import signal
-
+            signal = quick_signal()
             signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
 

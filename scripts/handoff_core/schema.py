@@ -552,15 +552,23 @@ def python_pattern(source: str) -> str:
 
 def is_date_time(value: str) -> bool:
     """Say whether `value` is `YYYY-MM-DDThh:mm:ss[.f](Z|±hh:mm)` and exists in the calendar (ledger.md 9.2)."""
-    found = re.fullmatch(
-        r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
-        r"(?:Z|[+-]([0-9]{2}):[0-5][0-9])",
-        value,
-    )
-    if not found:
+    clock, date = value[11:19], value[:10]
+    if len(value) < 20 or not value.isascii() or date[4::3] != "--" or value[10] != "T" or clock[2::3] != "::":
         return False
-    year, month, day, hour, offset = (int(part or 0) for part in found.groups())
-    return year > 0 and 1 <= month <= 12 and 1 <= day <= _days(year, month) and hour < 24 and offset < 24
+    rest = value[19:]
+    if rest[0] == ".":
+        rest = rest[1:].lstrip("0123456789")
+        if not rest or value[-len(rest) - 1] == ".":
+            return False
+    if rest != "Z" and (len(rest) != 6 or rest[0] not in "+-" or rest[3] != ":"):
+        return False
+    zone = ("00", "00") if rest == "Z" else (rest[1:3], rest[4:])
+    parts = (date[:4], date[5:7], date[8:], clock[:2], clock[3:5], clock[6:], *zone)
+    if not all(map(str.isdigit, parts)):
+        return False
+    year, month, day, hour, minute, second, offset_hour, offset_minute = map(int, parts)
+    exists = year > 0 and 1 <= month <= 12 and 1 <= day <= _days(year, month)
+    return exists and max(hour, offset_hour) < 24 and max(minute, second, offset_minute) < 60
 
 
 def _days(year: int, month: int) -> int:

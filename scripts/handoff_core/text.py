@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 HIDDEN_RANGES = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f"
-"""Hidden characters as the inside of a character class (ledger.md 2.4)."""
+"""Hidden characters as the inside of a character class (ledger.md 2.4).
 
-HIDDEN = re.compile(f"[{HIDDEN_RANGES}]")
-_BREAKS = re.compile("[\t\n\x0b\x0c\r]+")
-_UNSEEN = re.compile(f"[\x00-\x1f{HIDDEN_RANGES}]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
+Patterns of this module are compiled where they are needed, not at the start of every command.
+"""
 
 QUOTE_LIMIT = 200
 """Characters of a quoted value before it is cut."""
@@ -31,14 +29,15 @@ def clean(text: str) -> str:
     """Return `text` as one line without control and hidden characters (ledger.md 2.4, `text.clean`)."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSEEN.sub("", _BREAKS.sub(" ", text))
+    one_line = re.sub("[\t\n\x0b\x0c\r]+", " ", text)
+    return re.sub(f"[\x00-\x1f{HIDDEN_RANGES}]", "", one_line)
 
 
 def escape_json(json_text: str) -> str:
     r"""Return a JSON text with every hidden character written as `\uXXXX`; its value stays the same."""
     if json_text.isascii() and "\x7f" not in json_text:
         return json_text
-    return HIDDEN.sub(lambda found: unicode_escape(found[0]), json_text)
+    return re.sub(f"[{HIDDEN_RANGES}]", lambda found: unicode_escape(found[0]), json_text)
 
 
 def unicode_escape(character: str) -> str:
@@ -64,7 +63,7 @@ def cut(text: str, limit: int = QUOTE_LIMIT) -> str:
 
 def plain(text: str) -> str:
     """Return `text` with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8."""
-    return _SURROGATES.sub("\ufffd", text)
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 class Streams:
