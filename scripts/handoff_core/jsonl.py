@@ -1,15 +1,17 @@
 r"""Strict JSON: one parser for everything the program reads, and the two ways it writes a value on one line.
 
-Follows ledger.md 2.1 and 4.7. Imports `errors` and `text` alone.
+Follows ledger.md 2.1 and 4.7. The scanner and the encoder are the standard library's own, taken from below its `json`
+package, which costs milliseconds at every start and is imported only to word an error. Imports `text` alone.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from json import JSONDecodeError, JSONDecoder
-
 from handoff_core.text import escape_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 NESTING_LIMIT = 100
 NUMBER_LIMIT = 100
@@ -41,11 +43,17 @@ def parse(text: str, nesting: int = NESTING_LIMIT) -> object:
     if text.count("[") + text.count("{") > nesting and _depth(text) > nesting:
         raise JsonError("nesting too deep")
     try:
-        value = _DECODER.decode(text)
-    except JSONDecodeError as error:
-        raise JsonError(error.msg) from None
+        value, end = _scan(text := text.strip(" \t\n\r"), 0)
+    except StopIteration:
+        raise JsonError("Expecting value") from None
     except RecursionError:
         raise JsonError("nesting too deep") from None
+    except JsonError:
+        raise
+    except ValueError as error:
+        raise JsonError(getattr(error, "msg", None) or str(error)) from None
+    if end != len(text):
+        raise JsonError("Extra data")
     if "\\ud" in text or "\\uD" in text:
         _refuse_surrogates(text)
     return value
@@ -53,12 +61,12 @@ def parse(text: str, nesting: int = NESTING_LIMIT) -> object:
 
 def dump_line(value: object) -> str:
     """Return `value` as one line of readable JSON with hidden characters escaped (ledger.md 4.7)."""
-    return escape_json(json.dumps(value, ensure_ascii=False))
+    return escape_json("".join(_encode_readable(value, 0)))
 
 
 def dump_ascii(value: object) -> str:
     """Return `value` as one line of pure ASCII JSON."""
-    return json.dumps(value)
+    return "".join(_encode_ascii(value, 0))
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -91,11 +99,59 @@ def _constant(name: str) -> object:
     raise JsonError(f"{name} is not valid JSON")
 
 
-_DECODER = JSONDecoder(object_pairs_hook=_unique, parse_float=_float, parse_int=_int, parse_constant=_constant)
+class _Strict:
+    """What the scanner is told: how a number, a constant and an object become values."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = _unique
+    parse_float = _float
+    parse_int = _int
+    parse_constant = _constant
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache of keys
+
+
+def _scanner() -> Callable[[str, int], tuple[object, int]]:
+    try:
+        make = __import__("_json").make_scanner
+    except (ImportError, AttributeError):
+        from json import JSONDecoder
+
+        hooks = ("object_pairs_hook", "parse_float", "parse_int", "parse_constant")
+        decoder: Any = JSONDecoder(**{name: getattr(_Strict, name) for name in hooks})
+        scan: Callable[[str, int], tuple[object, int]] = decoder.scan_once
+        return scan
+    scan = make(_Strict)
+    return scan
+
+
+def _encoder(*, ascii_only: bool) -> Callable[[object, int], tuple[str, ...]]:
+    try:
+        inner = __import__("_json")
+        spell = inner.encode_basestring_ascii if ascii_only else inner.encode_basestring
+        encode: Callable[[object, int], tuple[str, ...]]
+        encode = inner.make_encoder(None, _unwritable, spell, None, ": ", ", ", False, False, False)
+    except (ImportError, AttributeError):
+        from json import JSONEncoder
+
+        encoder = JSONEncoder(ensure_ascii=ascii_only, check_circular=False, allow_nan=False)
+        return lambda value, _level: tuple(encoder.iterencode(value))
+    return encode
+
+
+def _unwritable(value: object) -> object:
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+_scan = _scanner()
+_encode_readable = _encoder(ascii_only=False)
+_encode_ascii = _encoder(ascii_only=True)
 
 
 def _depth(text: str) -> int:
     """Return how deep arrays and objects nest; brackets inside strings do not count. Runs in linear time."""
+    import re
+
     depth = deepest = 0
     without_strings = re.sub(r'"(?:[^"\\]|\\.)*"?', "", text, flags=re.DOTALL)
     for mark in re.findall(r"[\[\]{}]", without_strings):
@@ -109,6 +165,8 @@ def _depth(text: str) -> int:
 
 def _refuse_surrogates(text: str) -> None:
     """Raise JsonError if an escape of a well-formed JSON `text` leaves half a surrogate pair."""
+    import re
+
     pair_or_escape = r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     if re.search(r"\\u[dD][89a-fA-F]", re.sub(pair_or_escape, " ", text)):
         raise JsonError("lone surrogate")

@@ -8,7 +8,6 @@ a keyword adds a line there and a function beside it. Imports `jsonl`, `text`, `
 from __future__ import annotations
 
 import os
-import re
 
 from handoff_core import data, jsonl
 from handoff_core.errors import os_text
@@ -171,19 +170,19 @@ class Compiler:
         """Return the check of a subschema that `_refuse_foreign` has let pass."""
         if "$ref" in schema:
             return self._reference(schema)
-        deciding = [check for name in FIRST if (check := self._keyword(name, schema))]
-        texts = [check for name in TEXT if (check := self._keyword(name, schema))]
-        numbers = [check for name in NUMBER if (check := self._keyword(name, schema))]
-        arrays = [check for name in ARRAY if (check := self._keyword(name, schema))]
-        objects = [check for name in OBJECT if (check := self._keyword(name, schema))]
+        deciding: list[Check] = []
+        by_kind: dict[type, list[Check]] = {}
+        for word, (kinds, make) in KEYWORDS.items():
+            check = make(schema[word], schema, self) if word in schema else None
+            if check is not None and not kinds:
+                deciding.append(check)
+            elif check is not None:
+                for kind in kinds:
+                    by_kind.setdefault(kind, []).append(check)
         members = object_members(schema, self)
-        if members:
-            objects.append(members)
-        by_kind = {str: texts, int: numbers, float: numbers, list: arrays, dict: objects}
-        return _chain(deciding, {kind: checks for kind, checks in by_kind.items() if checks})
-
-    def _keyword(self, name: str, schema: Schema) -> Check | None:
-        return KEYWORDS[name](schema[name], schema, self) if name in schema else None
+        if members is not None:
+            by_kind.setdefault(dict, []).append(members)
+        return _chain(deciding, by_kind)
 
     def _reference(self, schema: Schema) -> Check:
         name = schema["$ref"]
@@ -350,15 +349,26 @@ def max_length(limit: int, _schema: Schema, _compiler: Compiler) -> Check:
 
 def pattern(source: str, _schema: Schema, _compiler: Compiler) -> Check:
     """Check that a text matches a pattern somewhere; `$` matches at the very end only."""
-    try:
-        search = re.compile(python_pattern(source)).search
-    except (re.error, OverflowError, RecursionError):
-        return lambda _value: _unusable(source)
+    search: Callable[[str], object] | None = None
 
     def check(value: Any) -> Violations:
+        nonlocal search
+        if search is None:  # compiled when a value is there: many commands check none
+            search = _compiled_search(source)
+            if search is None:
+                return _unusable(source)
         return FINE if search(value) else [("", f"{quote(value)} does not match pattern {source}")]
 
     return check
+
+
+def _compiled_search(source: str) -> Callable[[str], object] | None:
+    import re
+
+    try:
+        return re.compile(python_pattern(source)).search
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def pattern_from(key: str, schema: Schema, compiler: Compiler) -> Check | None:
@@ -484,28 +494,31 @@ TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 
-KEYWORDS: dict[str, Keyword] = {
-    "const": const,
-    "enum": one_of,
-    "enumFrom": enum_from,
-    "type": is_type,
-    "minLength": min_length,
-    "maxLength": max_length,
-    "pattern": pattern,
-    "patternFrom": pattern_from,
-    "format": date_time,
-    "minimum": minimum,
-    "maximum": maximum,
-    "minItems": min_items,
-    "maxItems": max_items,
-    "items": items,
-    "required": required,
+ANY_KIND: tuple[type, ...] = ()
+TEXT, NUMBER, ARRAY, OBJECT = (str,), (int, float), (list,), (dict,)
+
+KEYWORDS: dict[str, tuple[tuple[type, ...], Keyword]] = {
+    "const": (ANY_KIND, const),
+    "enum": (ANY_KIND, one_of),
+    "enumFrom": (ANY_KIND, enum_from),
+    "type": (ANY_KIND, is_type),
+    "minLength": (TEXT, min_length),
+    "maxLength": (TEXT, max_length),
+    "pattern": (TEXT, pattern),
+    "patternFrom": (TEXT, pattern_from),
+    "format": (TEXT, date_time),
+    "minimum": (NUMBER, minimum),
+    "maximum": (NUMBER, maximum),
+    "minItems": (ARRAY, min_items),
+    "maxItems": (ARRAY, max_items),
+    "items": (ARRAY, items),
+    "required": (OBJECT, required),
 }
-FIRST = ("const", "enum", "enumFrom", "type")
-TEXT = ("minLength", "maxLength", "pattern", "patternFrom", "format")
-NUMBER = ("minimum", "maximum")
-ARRAY = ("minItems", "maxItems", "items")
-OBJECT = ("required",)
+"""Each keyword with the kinds of values it judges and what makes its check, in the order of ledger.md 9.2.
+
+A keyword of ANY_KIND decides: where one of them fails, the value's other keywords are not looked at.
+"""
+
 KNOWN = frozenset(KEYWORDS) | ANNOTATIONS | {"$ref", "properties", "additionalProperties", "definitions"}
 
 
@@ -547,6 +560,8 @@ def python_pattern(source: str) -> str:
     r"""Return a schema's pattern for Python: `$` outside a class becomes `\Z` (ledger.md 9.2)."""
     if "$" not in source:
         return source
+    import re
+
     return re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", lambda found: r"\Z" if found[0] == "$" else found[0], source)
 
 

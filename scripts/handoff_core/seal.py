@@ -1,20 +1,21 @@
 r"""The seal: a chain of digests beside the log that shows where history was changed.
 
-Follows ledger.md 5. Imports `errors` and `ledger` alone; the digest is the interpreter's own, since OpenSSL's costs
-milliseconds at every start.
+Follows ledger.md 5. Imports `errors`, `jsonl` and `ledger` alone; the digest is the interpreter's own, since OpenSSL's
+costs milliseconds at every start.
 """
 
 from __future__ import annotations
 
 import os
-import re
 
 from handoff_core.errors import os_text
+from handoff_core.jsonl import JsonError, decode, parse
 from handoff_core.ledger import not_regular, own_mode, read_exactly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from handoff_core.layout import Project
     from handoff_core.ledger import OpenLog
@@ -27,7 +28,6 @@ START = bytes(32)
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
-_ENTRY = rb'\{"line":([1-9][0-9]*),"end":([1-9][0-9]*),"chain":"([0-9a-f]{64})"(,"raw":true)?\}'
 
 
 class SealEntry:
@@ -44,13 +44,13 @@ class SealEntry:
 
 def parse_entry(line: bytes) -> SealEntry | None:
     """Return a seal line, given without its line feed, as an entry; None if it is not in the exact form."""
-    found = re.fullmatch(_ENTRY, line)
-    if not found:
-        return None
     try:
-        return SealEntry(int(found[1]), int(found[2]), bytes.fromhex(found[3].decode()), raw=bool(found[4]))
-    except ValueError:
+        value: Any = parse(decode(line))
+        entry = SealEntry(value["line"], value["end"], bytes.fromhex(value["chain"]), raw="raw" in value)
+        exact = render_entry(entry.line, entry.end, entry.chain, raw=entry.raw) == line + b"\n"
+    except (JsonError, TypeError, KeyError, ValueError):
         return None
+    return entry if exact and entry.line > 0 and entry.end > 0 and len(entry.chain) == len(START) else None
 
 
 def render_entry(line: int, end: int, chain: bytes, *, raw: bool = False) -> bytes:

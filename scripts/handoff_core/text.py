@@ -6,7 +6,6 @@ Follows ledger.md 2.4. Imports `errors` alone.
 from __future__ import annotations
 
 import os
-import re
 
 from handoff_core.errors import REFUSED, HandoffError, os_text
 
@@ -15,11 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
-HIDDEN_RANGES = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f"
-"""Hidden characters as the inside of a character class (ledger.md 2.4).
+HIDDEN = (
+    *range(0x7F, 0xA0),
+    0x61C,
+    0x200B,
+    0x200E,
+    0x200F,
+    *range(0x2028, 0x202F),
+    0x2060,
+    *range(0x2066, 0x206A),
+    0xFEFF,
+    *range(0xE0000, 0xE0080),
+)
+"""The code points of all hidden characters (ledger.md 2.4)."""
 
-Patterns of this module are compiled where they are needed, not at the start of every command.
-"""
+_BREAKS = dict.fromkeys(map(ord, "\t\n\x0b\x0c\r"), "\n")
+_UNSEEN: dict[int, None] = dict.fromkeys((*range(0x20), *HIDDEN))
 
 QUOTE_LIMIT = 200
 """Characters of a quoted value before it is cut."""
@@ -29,15 +39,23 @@ def clean(text: str) -> str:
     """Return `text` as one line without control and hidden characters (ledger.md 2.4, `text.clean`)."""
     if text.isascii() and text.isprintable():
         return text
-    one_line = re.sub("[\t\n\x0b\x0c\r]+", " ", text)
-    return re.sub(f"[\x00-\x1f{HIDDEN_RANGES}]", "", one_line)
+    text = text.translate(_BREAKS)
+    while "\n\n" in text:
+        text = text.replace("\n\n", "\n")
+    return without_hidden(text.replace("\n", " "))
+
+
+def without_hidden(text: str, keep: str = "") -> str:
+    """Return `text` without control and hidden characters, but for those of `keep`."""
+    table = {code: None for code in _UNSEEN if chr(code) not in keep} if keep else _UNSEEN
+    return text.translate(table)
 
 
 def escape_json(json_text: str) -> str:
     r"""Return a JSON text with every hidden character written as `\uXXXX`; its value stays the same."""
     if json_text.isascii() and "\x7f" not in json_text:
         return json_text
-    return re.sub(f"[{HIDDEN_RANGES}]", lambda found: unicode_escape(found[0]), json_text)
+    return json_text.translate({code: unicode_escape(chr(code)) for code in HIDDEN})
 
 
 def unicode_escape(character: str) -> str:
@@ -63,7 +81,15 @@ def cut(text: str, limit: int = QUOTE_LIMIT) -> str:
 
 def plain(text: str) -> str:
     """Return `text` with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
+
+
+def utf8(text: str) -> bytes:
+    """Return `text` in UTF-8, lone surrogates replaced by U+FFFD."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return plain(text).encode("utf-8")
 
 
 class Streams:
@@ -92,7 +118,7 @@ class Streams:
         """Write `text` to stdout and flush it; raise the OSError of a failure."""
         if self.stdout is None:
             raise OSError(9, os.strerror(9))
-        self.stdout.write(plain(text).encode("utf-8"))
+        self.stdout.write(utf8(text))
         self.stdout.flush()
 
     def note(self, message: str) -> None:
@@ -104,7 +130,7 @@ class Streams:
         if self.stderr is None:
             return
         try:
-            self.stderr.write(plain(text).encode("utf-8"))
+            self.stderr.write(utf8(text))
             self.stderr.flush()
         except (OSError, ValueError):
             return
