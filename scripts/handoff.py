@@ -11,7 +11,7 @@ sys.path[:] = [folder for folder in sys.path if folder not in ("", _own)]
 import os  # noqa: E402 - only now can no file of the project stand in for a module
 
 _real = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != _real] + [_real]  # noqa: RUF005 - parses on Python 2
+sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != _real] + [_real]
 
 from handoff_core.cli import console  # noqa: E402 - the path is right only now
 

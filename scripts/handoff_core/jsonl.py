@@ -119,9 +119,8 @@ def _scanner() -> Callable[[str, int], tuple[object, int]]:
 
         hooks = ("object_pairs_hook", "parse_float", "parse_int", "parse_constant")
         decoder: Any = JSONDecoder(**{name: getattr(_Strict, name) for name in hooks})
-        scan: Callable[[str, int], tuple[object, int]] = decoder.scan_once
-        return scan
-    scan = make(_Strict)
+        make = lambda _hooks: decoder.scan_once  # noqa: E731 - the same call as below
+    scan: Callable[[str, int], tuple[object, int]] = make(_Strict)
     return scan
 
 

@@ -26,7 +26,7 @@ from handoff_core.ledger import (
     read_bytes,
     shared_lock,
 )
-from handoff_core.records import DESIGN_BLOCK
+from handoff_core.records import BUILD_FAILURE, DESIGN_BLOCK
 from handoff_core.text import quote
 
 TYPE_CHECKING = False
@@ -176,7 +176,8 @@ def _refuse_by_log(log: OpenLog, record: Record, schemas: schema.SchemaSet, docu
         entries = _clean_entries(log.read_from(0), healed=bool(tail))
     elif need == gates.ENTRIES:
         entries = parse_slice(log.read_from(0), record.get("req_id"))
-    _refuse(gates.log_problems(record, entries, lines, retry_maximum=schemas.retry_maximum()))
+    maximum = schemas.retry_maximum() if record["type"] == BUILD_FAILURE else None
+    _refuse(gates.log_problems(record, entries, lines, retry_maximum=maximum))
     if documents is not None:
         _refuse_uncovered(record, entries, lines, documents)
     return lines if tail else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from handoff_core.errors import DONE, INTERRUPTED, NO_MATCH, HandoffError, UsageError
+from handoff_core.jsonl import dump_line
 from handoff_core.layout import find_project
 from handoff_core.ledger import (
     clean_entries,
@@ -17,7 +18,7 @@ from handoff_core.ledger import (
     read_log_bytes,
     shared_lock,
 )
-from handoff_core.text import HIDDEN_RANGES, clean, escape_json
+from handoff_core.text import clean, escape_json, without_hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,14 +151,13 @@ class _Printer:
 
 def _body(record: Record, streams: Streams, *, indent: bool = False) -> str:
     """Return a record as JSON with hidden characters escaped, on a terminal without them (ledger.md 7)."""
+    on_terminal = streams.is_terminal("stdout")
+    if not indent and not on_terminal:
+        return dump_line(record)
     import json
 
     text = json.dumps(record, ensure_ascii=False, indent=2 if indent else None)
-    if streams.is_terminal("stdout"):
-        import re
-
-        return re.sub(f"[{HIDDEN_RANGES}]", "", text)
-    return escape_json(text)
+    return without_hidden(text, keep="\n") if on_terminal else escape_json(text)
 
 
 def _follow(project: Project, printer: _Printer, count: int) -> int:
