@@ -117,7 +117,7 @@ def _value(text: str, start: int) -> Node:
     if text[start] in "{[":
         return _container(text, start)
     if text[start] == '"':
-        value, end = scanstring(text, start + 1, True)  # noqa: FBT003 - the function takes no keywords
+        value, end = scanstring(text, start + 1, True)
         return Node(value, start, end, [], [])
     found = _SCALAR.match(text, start)
     end = found.end() if found else start
@@ -131,7 +131,7 @@ def _container(text: str, start: int) -> Node:
     at = _skip(text, start + 1)
     while text[at] not in "]}":
         if named:
-            key, end = scanstring(text, at + 1, True)  # noqa: FBT003 - the function takes no keywords
+            key, end = scanstring(text, at + 1, True)
             keys.append((key, at))
             at = _skip(text, _skip(text, end) + 1)
         child = _value(text, at)

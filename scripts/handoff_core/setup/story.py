@@ -152,9 +152,7 @@ ENTRY = _record(
     file_targets=["app/health.py"],
     test_names=["test_health_answers_200"],
 )
-MISSPELLED = {
-    "acceptance_critera" if name == "acceptance_criteria" else name: value for name, value in ENTRY.items()
-}
+MISSPELLED = {"acceptance_critera" if name == "acceptance_criteria" else name: value for name, value in ENTRY.items()}
 DESIGN = _record(
     "design-block",
     "system-design-expert",
@@ -302,9 +300,7 @@ STEPS: tuple[Step, ...] = (
                 None,
                 prints('"status": "built"', '"masked": 1'),
             ),
-            Look(
-                f"{FILESET}/timeline.jsonl", "the key is masked in the fileset", KEY, "[REDACTED:github-pat:1]"
-            ),
+            Look(f"{FILESET}/timeline.jsonl", "the key is masked in the fileset", KEY, "[REDACTED:github-pat:1]"),
             Call(("verify", f"./{FILESET}"), None, prints("OK ")),
             Call(("validate", f"./{FILESET}/HANDOFF.md"), None, gate_holds, shown=True),
         ),
