@@ -32,7 +32,7 @@ LOCK_BYTE = 0x7FFF_FFFF
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_BLOCK = getattr(os, "O_NONBLOCK", 0)
 _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
-_CONTENDED = (errno.EAGAIN, errno.EACCES, errno.EDEADLK, errno.EWOULDBLOCK)
+_CONTENDED = (errno.EACCES, errno.EDEADLK) if os.name == "nt" else (errno.EAGAIN, errno.EWOULDBLOCK)
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ", "||||||| ")
 
 
@@ -435,25 +435,25 @@ class OpenLog:
 
         Raises HandoffError, which says whether the log could be restored.
         """
-        failure = ""
+        written = 0
         try:
             if self.descriptor is None:
                 self._create()
             descriptor = self.descriptor
             written = os.write(descriptor, payload)  # type: ignore[arg-type]
             if written == len(payload):
-                flush(descriptor)  # type: ignore[arg-type]
-                if self.new:
-                    flush_folder(os.path.dirname(self._project.log))
-            else:
-                failure = f"short write ({written} of {len(payload)} bytes)"
+                self._flush()
+                return
+            failure = f"short write ({written} of {len(payload)} bytes)"
         except OSError as error:
             failure = os_text(error)
         except BaseException:
-            self._restore()
+            self._restore(written)
             raise
-        if failure:
-            self._fail(failure)
+        refusal = f"cannot append to {self._project.log_shown}: {failure}"
+        if self._restore(written):
+            raise HandoffError(f"{refusal}; the log is unchanged")
+        raise HandoffError(f"{refusal}; the log could not be restored and now ends in a damaged record — run validate")
 
     def cut(self, size: int) -> None:
         """Cut the log to `size` bytes and flush it to the device; raise HandoffError if that fails."""
@@ -496,21 +496,20 @@ class OpenLog:
         words = os_text(error) if isinstance(error, OSError) else str(error)
         return HandoffError(f"cannot {self._verb} {self._project.log_shown}: {words}")
 
-    def _fail(self, words: str) -> None:
-        refusal = f"cannot append to {self._project.log_shown}: {words}"
-        if self._restore():
-            raise HandoffError(f"{refusal}; the log is unchanged")
-        raise HandoffError(f"{refusal}; the log could not be restored and now ends in a damaged record — run validate")
+    def _flush(self) -> None:
+        flush(self.descriptor)  # type: ignore[arg-type]
+        if self.new:
+            flush_folder(os.path.dirname(self._project.log))
 
-    def _restore(self) -> bool:
-        """Cut the log back to its old length, or remove a new one; say whether that worked."""
+    def _restore(self, written: int) -> bool:
+        """Cut the log back to its old length, or remove a new one; say whether no byte of the record is left."""
         try:
             if self.new:
                 os.unlink(self._project.log)
-            elif self.descriptor is not None:
-                os.ftruncate(self.descriptor, self.size)
+            elif written:
+                os.ftruncate(self.descriptor, self.size)  # type: ignore[arg-type]
         except OSError:
-            return False
+            return written == 0
         return True
 
 
