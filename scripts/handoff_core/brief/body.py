@@ -1,6 +1,6 @@
 """Reads the body of a brief: sections, their fields, and what there is to act on (gate.md 4 and 5).
 
-Imports `brief.words` alone.
+Imports `brief.words` and `text_fences`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 
 from handoff_core.brief.words import is_placeholder
+from handoff_core.text_fences import Line, mark_fences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FENCE_OPEN = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)", re.DOTALL)
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?", re.DOTALL)
-_CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+$")
 _FIELD = re.compile(r" {0,3}[-*+][ \t]+\*\*(.+?):\*\*(.*)", re.DOTALL)
 _LIST_MARK = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
 _HEX_WORD = re.compile(r"(?<!\w)[0-9A-Fa-f]{7,40}(?!\w)")
@@ -34,25 +32,13 @@ _ACTIONABLE = (
 """What makes a body worth acting on; each pattern finds in linear time."""
 
 
-class Line:
-    """One line of the body: its text, whether it is quoted in a fence, and whether it opens or closes one."""
-
-    __slots__ = ("heading", "mark", "quoted", "text")
-
-    def __init__(self, text: str, *, quoted: bool, mark: bool) -> None:
-        self.text = text
-        self.quoted = quoted
-        self.mark = mark
-        self.heading = None if quoted else _heading(text)
-
-
 class Body:
     """The body of a brief; `first_line` is the number of its first line in the file."""
 
     __slots__ = ("first_line", "lines")
 
     def __init__(self, lines: Sequence[str], first_line: int) -> None:
-        self.lines = _fenced(lines)
+        self.lines = mark_fences(lines)
         self.first_line = first_line
 
     def is_empty(self) -> bool:
@@ -106,7 +92,7 @@ def hex_word(text: str) -> str | None:
 
 
 def _field_value(first: str, below: Sequence[Line]) -> str:
-    lines = [Line(first, quoted=False, mark=False)]
+    lines = [Line(first)]
     for line in below:
         if not line.text.startswith(("  ", "\t")) or not line.text.strip():
             break
@@ -114,30 +100,3 @@ def _field_value(first: str, below: Sequence[Line]) -> str:
     if all(line.mark or is_placeholder(_LIST_MARK.sub("", line.text, count=1)) for line in lines):
         return ""
     return "\n".join(line.text.strip() for line in lines).strip()
-
-
-def _heading(text: str) -> tuple[int, str] | None:
-    """Return level and title of a heading, closing marks dropped; None for any other line."""
-    found = _HEADING.fullmatch(text)
-    if not found:
-        return None
-    title = (found[2] or "").strip(" \t")
-    return len(found[1]), _CLOSING_MARKS.sub("", title).rstrip(" \t")
-
-
-def _fenced(lines: Sequence[str]) -> list[Line]:
-    """Return the lines with what is quoted in fences marked; a fence without an end runs to the last line."""
-    marked = []
-    closing: re.Pattern[str] | None = None
-    for text in lines:
-        if closing is not None:
-            ends = closing.fullmatch(text) is not None
-            marked.append(Line(text, quoted=True, mark=ends))
-            closing = None if ends else closing
-            continue
-        opened = _FENCE_OPEN.fullmatch(text)
-        if opened:
-            fence = opened[1] or opened[2]
-            closing = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
-        marked.append(Line(text, quoted=opened is not None, mark=opened is not None))
-    return marked

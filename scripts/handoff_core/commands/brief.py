@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import stat
 
-from handoff_core import git
 from handoff_core.brief.answer import FORMATS
 from handoff_core.brief.gate import SIZE_LIMIT, YES, GitFacts, judge, judge_unreadable
 from handoff_core.errors import DONE, REFUSED, HandoffError, os_text
+from handoff_core.git import GitError
+from handoff_core.git_facts import changed_paths, resolve_commit, work_tree
 from handoff_core.jsonl import JsonError, decode, parse
 from handoff_core.layout import find_root
 
@@ -103,60 +104,30 @@ def _read_up_to(descriptor: int, limit: int) -> bytes:
 def git_facts(path: str, root: str) -> GitFacts | None:
     """Return what Git knows of the work tree that holds the file `path`; None without a repository or without Git."""
     folder = os.path.dirname(path)
-    try:
-        if git.run(folder, "rev-parse", "--is-inside-work-tree").strip() != b"true":
-            return None
-        top = _one_path(git.run(folder, "rev-parse", "--show-toplevel"))
-        prefix = _one_path(git.run(folder, "rev-parse", "--show-prefix"))
-    except git.GitError:
+    found = work_tree(folder)
+    if found is None:
         return None
 
     def resolve(commit: str) -> str | None:
-        return _resolve(folder, commit)
+        return resolve_commit(folder, commit)
 
-    return GitFacts(resolve, _dirty(folder, top, prefix, os.path.basename(path), root))
-
-
-def _one_path(printed: bytes) -> str:
-    return os.fsdecode(printed.removesuffix(b"\n"))
+    return GitFacts(resolve, _dirty(*found, path, root))
 
 
-def _resolve(folder: str, commit: str) -> str | None:
-    """Return the full id of the one commit that begins with `commit`, None if there is none or more than one."""
-    try:
-        printed = git.run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{commit}")
-    except git.GitError:
-        return None
-    lines = printed.decode("ascii", "replace").split()
-    return lines[0] if len(lines) == 1 and lines[0].startswith(commit.lower()) else None
-
-
-def _dirty(folder: str, top: str, prefix: str, name: str, root: str) -> list[str] | None:
+def _dirty(top: str, prefix: str, path: str, root: str) -> list[str] | None:
     """Return the changed paths that count against the brief, None where Git does not tell (gate.md 2)."""
+    folder, name = os.path.split(path)
     own = {prefix + file for file in {name} | _own_files(folder, name)}
     try:
-        changed = _status(top)
+        changed = changed_paths(top)
         for entry in list(changed):
             if entry.endswith("/") and prefix.startswith(entry):
                 changed.remove(entry)  # an untracked folder around the brief: look at what is in it
-                changed += _status(top, entry)
-    except git.GitError:
+                changed += changed_paths(top, entry)
+    except GitError:
         return None
     scratch = (SCRATCH + "/", _scratch_of(root, top))
     return [entry for entry in changed if entry not in own and not entry.startswith(scratch)]
-
-
-def _status(top: str, *folders: str) -> list[str]:
-    """Return the paths that `git status` names, relative to the top of the work tree.
-
-    With folders, every untracked file in them is named instead of the folder.
-    """
-    depth = "all" if folders else "normal"
-    printed = git.run(
-        top, *git._no_filters(top), "status", "--porcelain=v1", "-z", f"--untracked-files={depth}",  # noqa: SLF001 - no content filter may run
-        "--no-renames", "--ignore-submodules=dirty", "--", *folders,
-    )  # fmt: skip
-    return [os.fsdecode(entry[3:]) for entry in printed.split(b"\0") if entry]
 
 
 def _scratch_of(root: str, top: str) -> str:
