@@ -1,4 +1,4 @@
-"""`demo`: one slice from request to feature-complete in a throw-away folder, through the real commands (hooks.md 13)."""
+"""`demo`: one slice, request to feature-complete, in a throw-away folder, through the real commands (hooks.md 13)."""
 
 from __future__ import annotations
 

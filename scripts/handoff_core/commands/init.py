@@ -102,9 +102,7 @@ def chosen_harnesses(tree: Tree, previous: Record | None, harness: str | None) -
 def _found(tree: Tree) -> tuple[str, ...]:
     import os
 
-    return tuple(
-        row.name for row in harnesses.HARNESSES if any(os.path.lexists(tree.full(mark)) for mark in row.marks)
-    )
+    return tuple(row.name for row in harnesses.HARNESSES if any(os.path.lexists(tree.full(mark)) for mark in row.marks))
 
 
 def _options(previous: Record | None, python: str | None, asked: dict[str, bool]) -> Options:
@@ -115,10 +113,8 @@ def _options(previous: Record | None, python: str | None, asked: dict[str, bool]
             problem = "letters, digits, blanks and ./:@%+,=~_- alone may stand in it"
             raise UsageError(f"argument --python: {problem} (write paths with /)")
         options = options._replace(python=python)
-    for name, value in asked.items():
-        if value:
-            options = options._replace(**{name: name not in ("program", "skills")})
-    return options
+    switched = {name: name not in ("program", "skills") for name, value in asked.items() if value}
+    return harnesses.Options(**{**options._asdict(), **switched})
 
 
 def _check_deny_rule(tree: Tree, chosen: tuple[str, ...], options: Options) -> None:
@@ -152,7 +148,9 @@ def _install_plan(planner: plan.Planner, chosen: tuple[str, ...], options: Optio
         return planner.install(chosen, options)
     except FileNotFoundError as error:
         problem = f"{error.filename} is missing from this copy of handoff"
-        raise HandoffError(problem, "run init from a whole copy, such as an installed one or a fresh checkout") from None
+        raise HandoffError(
+            problem, "run init from a whole copy, such as an installed one or a fresh checkout"
+        ) from None
 
 
 # Writing
@@ -178,13 +176,14 @@ def _perform(tree: Tree, action: Action) -> Action:
         return action
     if action.registers and not _hooks_stand(tree):
         return action._replace(action=plan.KEEP, reason="is not registered: a hook is not in its place")
-    if action.after is None:
+    after = action.after
+    if after is None:
         tree.remove(action.path)
         return action
     if action.aside:
         moved = tree.set_aside(action.path)
         action = action._replace(reason=f"the old one is {moved}")
-    tree.write(action.path, action.after, action.mode)
+    tree.write(action.path, after, action.mode)
     return action
 
 
@@ -228,10 +227,12 @@ def _diff(action: Action) -> str:
     """Return the unified diff of one change; a line without its end says so."""
     import difflib
 
-    sides = [(data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (action.before, action.after)]
-    names = [
-        "/dev/null" if data is None else f"{side}/{action.path}"
-        for side, data in (("a", action.before), ("b", action.after))
-    ]
-    lines = difflib.unified_diff(*sides, *names)
+    old, new = (_lines(data) for data in (action.before, action.after))
+    old_name = "/dev/null" if action.before is None else f"a/{action.path}"
+    new_name = "/dev/null" if action.after is None else f"b/{action.path}"
+    lines = difflib.unified_diff(old, new, old_name, new_name)
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(data: bytes | None) -> list[str]:
+    return (data or b"").decode("utf-8", "replace").splitlines(keepends=True)

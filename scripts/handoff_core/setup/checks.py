@@ -5,6 +5,7 @@ Follows hooks.md 9. A check reads, starts what `probe` starts, and writes nothin
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -20,7 +21,7 @@ from handoff_core.setup.files import Problem
 from handoff_core.setup.site import FAIL, OK, SKIP, WARN, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from handoff_core.setup.site import Site
 
@@ -103,7 +104,8 @@ def program(site: Site) -> Iterator[Result]:
         yield Result("program", WARN, text, "upgrade the older one; `handoff init` renews this copy")
     else:
         vendored = site.record is not None and shipped.ENTRY in site.record.files
-        yield Result("program", OK, f"{version}, {'vendored copy unmodified' if vendored else 'the project has its own'}")
+        state = "vendored copy unmodified" if vendored else "the project's own"
+        yield Result("program", OK, f"{version}, {state}")
 
 
 def _version_of(site: Site, command: list[str]) -> str | None:
@@ -247,8 +249,8 @@ def _network(folder: str) -> str:
         return ""
     real = os.path.realpath(folder)
     best, kind = "", ""
-    for point, name in mounts:
-        point = point.replace("\\040", " ")
+    for escaped, name in mounts:
+        point = escaped.replace("\\040", " ")
         inside = real == point or real.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
             best, kind = point, name
@@ -398,10 +400,8 @@ def skill_files(site: Site) -> Iterator[Result]:
 def ci(site: Site) -> Iterator[Result]:
     """Warn where neither a workflow nor the pre-commit configuration checks the ledger."""
     places = [".pre-commit-config.yaml", ".gitlab-ci.yml"]
-    try:
+    with contextlib.suppress(OSError):
         places += [f".github/workflows/{name}" for name in sorted(os.listdir(site.tree.full(".github/workflows")))]
-    except OSError:
-        pass
     called = re.compile(rb"handoff(\.py)?['\"]? validate|handoff-validate|handoff/\.github/actions/validate")
     found = [path for path in places[:200] if called.search(site.read(path) or b"")]
     if found:

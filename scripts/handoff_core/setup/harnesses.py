@@ -125,6 +125,10 @@ def _no_files(_options: Options) -> dict[str, str]:
     return {}
 
 
+def _no_snippets(_options: Options) -> tuple[Snippet, ...]:
+    return ()
+
+
 def dump(value: object) -> str:
     """Return JSON for people: two blanks of indentation, lists of plain words on one line."""
     from handoff_core.setup import jsontext
@@ -353,15 +357,16 @@ def _junie_snippets(_options: Options) -> tuple[Snippet, ...]:
     return Snippet("~/.junie/allowlist.json", text), Snippet("~/.junie", warning)
 
 
+_COPILOT_MARKS = (".github/hooks", ".github/copilot-instructions.md")
 # fmt: off
 HARNESSES = (
-    Harness("claude",   (".claude",),                                        _claude,   _no_files,       lambda _options: ()),
-    Harness("copilot",  (".github/hooks", ".github/copilot-instructions.md"), _nothing,  _copilot_files,  _copilot_snippets),
-    Harness("codex",    (".codex",),                                         _codex,    _no_files,       _codex_snippets),
-    Harness("gemini",   (".gemini",),                                        _gemini,   _no_files,       _gemini_snippets),
-    Harness("cursor",   (".cursor",),                                        _cursor,   _no_files,       _cursor_snippets),
-    Harness("opencode", (".opencode", "opencode.json"),                      _opencode, _opencode_files, _opencode_snippets),
-    Harness("junie",    (".junie",),                                         _nothing,  _no_files,       _junie_snippets),
+    Harness("claude",   (".claude",),                   _claude,   _no_files,       _no_snippets),
+    Harness("copilot",  _COPILOT_MARKS,                 _nothing,  _copilot_files,  _copilot_snippets),
+    Harness("codex",    (".codex",),                    _codex,    _no_files,       _codex_snippets),
+    Harness("gemini",   (".gemini",),                   _gemini,   _no_files,       _gemini_snippets),
+    Harness("cursor",   (".cursor",),                   _cursor,   _no_files,       _cursor_snippets),
+    Harness("opencode", (".opencode", "opencode.json"), _opencode, _opencode_files, _opencode_snippets),
+    Harness("junie",    (".junie",),                    _nothing,  _no_files,       _junie_snippets),
 )
 # fmt: on
 NAMES = tuple(harness.name for harness in HARNESSES)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handoff_core import jsonl
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_SCALAR = re.compile(r"[^ \t\n\r,\]}]+")
+_DECODER = json.JSONDecoder()
 
 
 class Node(NamedTuple):
@@ -116,12 +115,8 @@ def _skip(text: str, at: int) -> int:
 def _value(text: str, start: int) -> Node:
     if text[start] in "{[":
         return _container(text, start)
-    if text[start] == '"':
-        value, end = scanstring(text, start + 1, True)
-        return Node(value, start, end, [], [])
-    found = _SCALAR.match(text, start)
-    end = found.end() if found else start
-    return Node(json.loads(text[start:end]), start, end, [], [])
+    value, end = _DECODER.raw_decode(text, start)
+    return Node(value, start, end, [], [])
 
 
 def _container(text: str, start: int) -> Node:
@@ -131,7 +126,7 @@ def _container(text: str, start: int) -> Node:
     at = _skip(text, start + 1)
     while text[at] not in "]}":
         if named:
-            key, end = scanstring(text, at + 1, True)
+            key, end = _DECODER.raw_decode(text, at)
             keys.append((key, at))
             at = _skip(text, _skip(text, end) + 1)
         child = _value(text, at)

@@ -49,7 +49,9 @@ class _ConflictError(Exception):
     """Report that a container that an entry needs is of another kind."""
 
 
-def merge(text: str | None, wanted: Sequence[Entry], leaving: Iterable[Entry], recorded: list[str], undo: Undo) -> Merged:
+def merge(
+    text: str | None, wanted: Sequence[Entry], leaving: Iterable[Entry], recorded: list[str], undo: Undo
+) -> Merged:
     """Return the document with the wanted entries in it and the leaving ones taken out.
 
     `text` is None where there is no file. `recorded` names the entries that an earlier run put there; of those that

@@ -122,9 +122,8 @@ class Planner:
         actions = self._merge_actions((), previous.options)
         actions += self._block_actions({})
         actions += self._removals(frozenset())
-        left = self._record(previous.harnesses, previous.options)
-        if not (left.files or left.merged or left.blocks):
-            left = None
+        rest = self._record(previous.harnesses, previous.options)
+        left = rest if rest.files or rest.merged or rest.blocks else None
         folders = self._idle_folders(left)
         if left is not None:
             left = left._replace(made=tuple(path for path in left.made if path not in folders))
@@ -233,7 +232,9 @@ class Planner:
     def _block_actions(self, wanted: dict[str, list[str]]) -> list[Action]:
         recorded = self._previous.blocks if self._previous else ()
         return [
-            self._block(path, wanted.get(path, [])) for path in (IGNORE, ATTRIBUTES) if path in wanted or path in recorded
+            self._block(path, wanted.get(path, []))
+            for path in (IGNORE, ATTRIBUTES)
+            if path in wanted or path in recorded
         ]
 
     def _block(self, path: str, lines: list[str]) -> Action:

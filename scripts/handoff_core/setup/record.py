@@ -168,4 +168,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _broken(reason: str) -> HandoffError:
-    return HandoffError(f"{PATH} cannot be read: {reason}", "restore it from version control, or remove it and run init")
+    return HandoffError(
+        f"{PATH} cannot be read: {reason}", "restore it from version control, or remove it and run init"
+    )

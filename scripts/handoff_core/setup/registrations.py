@@ -258,7 +258,7 @@ def _broken(_root: str, _folder: str) -> bytes:
     return b'{"tool_name": "Bash", "tool_input": {"command": "cat .scratch/handoff.jsonl'
 
 
-APPEND = "python3 scripts/handoff.py append build-pass <<'EOF'\n{\"type\": \"build-pass\"}\nEOF"
+APPEND = 'python3 scripts/handoff.py append build-pass <<\'EOF\'\n{"type": "build-pass"}\nEOF'
 # fmt: off
 TRIALS = (
     Trial("sanctioned append", _shell(APPEND),                                              "allow", ""),

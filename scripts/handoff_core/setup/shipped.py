@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from handoff_core import data
 
@@ -78,6 +79,6 @@ def _package_bytes(name: str) -> bytes:
     return bytes(_loader().get_data(os.path.join(_PACKAGE_FOLDER, *name.split("/"))))
 
 
-def _loader() -> object:
+def _loader() -> Any:
     spec = sys.modules["handoff_core"].__spec__
     return spec.loader if spec else None

@@ -125,4 +125,3 @@ class Site:
             return str(hook.get("command"))
         words = [str(word).replace("${CLAUDE_PROJECT_DIR}", self.tree.root) for word in arguments]
         return [*python, *words[len(form["python"].split(" ")) - 1 :]]
-

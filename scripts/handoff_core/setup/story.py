@@ -94,7 +94,7 @@ def decides(rule: str, *agents: str) -> Callable[[Answer], bool]:
         if answer.code != 0:
             return False
         decision = json.loads(answer.out)
-        return decision["rule"] == rule and decision.get("next", []) == list(agents)
+        return bool(decision["rule"] == rule and decision.get("next", []) == list(agents))
 
     return holds
 
