@@ -6,10 +6,11 @@ import contextlib
 import io
 import json
 import os
-import sys
 import tempfile
 import unittest
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from handoff_core import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +21,6 @@ DATA = os.path.join(REPOSITORY, "tests", "data")
 _SHARED = os.path.join(os.path.dirname(REPOSITORY), "shared")
 SHARED: str | None = _SHARED if os.path.isdir(os.path.join(_SHARED, "vectors")) else None
 
-if SCRIPTS not in sys.path:
-    sys.path.insert(0, SCRIPTS)
-
-from handoff_core import cli  # noqa: E402 - the path is set just above
 
 
 class Result(NamedTuple):
