@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 START = "TEXTS = {"
+WORDS = ("# Words, from the table of commands by embed.py.\nWORDS = frozenset(\n", ")\n")
 END = '\nif __name__ == "__main__":'
 CARRIED = {
     "handoff-allow.py": ("allow_judge",),
-    "handoff-log-guard.py": (),
+    "handoff-log-guard.py": (
+        "guard_words",
+        "guard_paths",
+        "guard_shell",
+        "guard_commands",
+        "guard_search",
+        "guard_code",
+        "guard_payload",
+    ),
 }
 
 
@@ -29,8 +39,21 @@ def embedded(name: str) -> str:
     hook = read(os.path.join(os.path.dirname(FOLDER), name))
     head, _, rest = hook.partition("\n" + START)
     _, marker, tail = rest.rpartition(END)
+    if WORDS[0] in head:
+        head = with_words(head)
     texts = "".join(entry(module) for module in CARRIED[name])
     return f"{head}\n{START}\n{texts}}}\n{marker}{tail}"
+
+
+def with_words(head: str) -> str:
+    """Return the head of the guard with the words out of its table of commands."""
+    sys.path.insert(0, FOLDER)
+    import guard_commands
+
+    before, start, rest = head.partition(WORDS[0])
+    lines = textwrap.wrap(" ".join(guard_commands.telling_words()), 105)
+    words = "\n".join(f'        b" {line}"' for line in lines)
+    return f"{before}{start}    (\n{words}\n    ).split()\n{WORDS[1]}{rest.partition(WORDS[1])[2]}"
 
 
 def entry(module: str) -> str:

@@ -1,0 +1,484 @@
+"""Say whether a path is a protected file, or a folder above one, by what it names (hooks.md 4.1, 4.2).
+
+A path is text that may hold marks of `guard_words`; a folder is an absolute path, or text with an unknown piece.
+Reads the file system and one line of layout.toml, writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD, known_pieces, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Optional
+
+    Token = tuple[str, str]
+
+LEDGER = (".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
+TOOL_FILES = ("scripts/handoff.py", "scripts/layout.toml")
+TOOL_TREES = ("scripts/handoff_core", ".claude/hooks")
+SETTINGS = ".claude/settings"
+ROOT_MARKS = (".scratch", "scripts/handoff.py", ".git")
+SESSION_ROOTS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+LAYOUT_LIMIT = 64 * 1024
+STREAM = "::$data"
+OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
+MARKS = frozenset((STAR, ANY, SET, UNKNOWN, WILD))
+DRIVES = os.name == "nt"
+
+
+def fold(path: str) -> str:
+    """Return the path in the form in which paths are compared: slashes, and letter case aside."""
+    return path.replace("\\", "/").casefold()
+
+
+def is_absolute(path: str) -> bool:
+    """Return whether the path begins at a root."""
+    return path[:1] == "/" or (DRIVES and path[1:3] == ":/")
+
+
+def exists(path: str) -> bool:
+    """Return whether there is a file or folder of that path; a path that can't be one is none."""
+    try:
+        os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def is_folder(path: str) -> bool:
+    """Return whether the path is a folder, links followed."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def folder_root(cwd: str) -> str:
+    """Return the nearest folder from `cwd` upwards that looks like a project's root, else `cwd`."""
+    folder = cwd
+    while True:
+        if any(exists(folder + "/" + mark) for mark in ROOT_MARKS):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return cwd
+        folder = above
+
+
+def protects_tools(root: str) -> bool:
+    """Return whether layout.toml asks to protect the tools: anything but `false` does, a slip among it."""
+    path = root + "/scripts/layout.toml"
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+    except (OSError, ValueError):
+        return False
+    try:
+        with open(path, "rb") as opened:
+            data = opened.read(LAYOUT_LIMIT + 1)
+    except OSError:
+        return True
+    found = switch_in(data[:LAYOUT_LIMIT].decode("utf-8-sig", "replace"))
+    return len(data) > LAYOUT_LIMIT if found is None else found
+
+
+def switch_in(text: str) -> Optional[bool]:
+    """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
+    table, found = "", None
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if line.startswith("["):
+            table = bare(line.partition("]")[0][1:]) or "?"
+            continue
+        key, equals, value = line.partition("=")
+        if not equals or line.startswith("#"):
+            continue
+        name = ".".join(bare(part) for part in key.split("."))
+        full = f"{table}.{name}" if table else name
+        if full == "harness" and "protect_tools" in value:
+            value = value.partition("protect_tools")[2].partition("=")[2].strip(" \t}")
+        elif full != "harness.protect_tools":
+            continue
+        found = bool(found) or value.partition("#")[0].strip() != "false"
+    return found
+
+
+def bare(key: str) -> str:
+    """Return a part of a key without blanks and quotes."""
+    return key.strip().strip("\"'")
+
+
+class Paths:
+    """The protected files of a call: those under the session's root and those under the root around `cwd`."""
+
+    def __init__(self, cwd: object, environ: Mapping[str, str]) -> None:
+        here = os.getcwd()
+        session = [os.path.join(here, environ[name]) for name in SESSION_ROOTS if environ.get(name)]
+        if not isinstance(cwd, str) or not cwd or "\0" in cwd:
+            cwd = session[0] if session else here
+        self.cwd = self.normal(os.path.join(here, cwd).replace("\\", "/"))
+        self.home = environ.get("HOME") or environ.get("USERPROFILE") or UNKNOWN
+        self.project = environ.get("CLAUDE_PROJECT_DIR", "")
+        self.roots: list[str] = []
+        self.files: dict[str, str] = {}
+        self.trees: dict[str, str] = {}
+        self.settings: list[str] = []
+        self.above: dict[str, str] = {}
+        self.near: list[str] = []
+        self.links: dict[str, str] = {}
+        self.real_folders: dict[str, str] = {}
+        self.known: dict[tuple[str, str], str] = {}
+        self.match_dots(on=False)
+        self.numbers: Optional[dict[tuple[int, int], str]] = None
+        for root in dict.fromkeys([*session, folder_root(self.cwd)]):
+            self.protect(self.normal(root.replace("\\", "/")))
+
+    def protect(self, root: str) -> None:
+        """Add the protected files under a root, as spelled and with links resolved."""
+        forms = dict.fromkeys((root, os.path.realpath(root).replace("\\", "/")))
+        self.roots += [fold(form) for form in forms]
+        tools = protects_tools(root)
+        for form in forms:
+            base = "" if form == "/" else form
+            for name in LEDGER + (TOOL_FILES if tools else ()):
+                self.add_file(f"{base}/{name}", name)
+            for name in TOOL_TREES if tools else ():
+                self.trees[fold(f"{base}/{name}")] = name + "/"
+                self.add_above(f"{base}/{name}/x", name + "/")
+            if tools:
+                self.settings.append(fold(f"{base}/{SETTINGS}"))
+                self.add_above(f"{base}/{SETTINGS}", SETTINGS + "*.json")
+
+    def add_file(self, path: str, name: str) -> None:
+        """Add one protected file, which may itself be a link or lie behind one."""
+        for form in (path, os.path.realpath(path).replace("\\", "/")):
+            self.files[fold(form)] = name
+            self.add_above(form, name)
+            self.near.append(fold(os.path.dirname(form)))
+
+    def add_above(self, path: str, name: str) -> None:
+        """Add the folders above a protected path."""
+        folder = os.path.dirname(path)
+        while fold(folder) not in self.above:
+            self.above[fold(folder)] = name
+            folder = os.path.dirname(folder)
+
+    @staticmethod
+    def match_dots(on: bool = True) -> None:
+        """Let patterns match leading dots from now on."""
+        DOTS[:] = [True] if on else []
+
+    # Spelling
+
+    @staticmethod
+    def normal(path: str) -> str:
+        """Return an absolute path without `.`, `..` and empty components."""
+        parts: list[str] = []
+        for part in path.split("/"):
+            if part == "..":
+                del parts[-1:]
+            elif part not in ("", "."):
+                parts.append(part)
+        return "/".join(parts) if DRIVES and path[1:2] == ":" else "/" + "/".join(parts)
+
+    def absolute(self, text: str, folder: str) -> str:
+        """Return the path that the text names in this folder; with an unknown beginning it stays as it is."""
+        text = text.replace("\\", "/")
+        if text[:1] == TILDE:
+            text = self.from_home(text, folder)
+        for own in OWN_FOLDER:
+            if text == own or text.startswith(own + "/"):
+                text = folder + text[len(own) :]
+        if text[:1] in (UNKNOWN, WILD):
+            return text
+        if not is_absolute(text):
+            text = folder + "/" + text
+        return text if text[:1] == UNKNOWN else self.follow(self.normal(text))
+
+    def from_home(self, text: str, folder: str) -> str:
+        """Return the text with its leading tilde replaced by what it stands for."""
+        name, slash, rest = text[1:].partition("/")
+        start = {"": self.home, "+": folder}.get(name, UNKNOWN)
+        return start + slash + rest
+
+    def follow(self, path: str) -> str:
+        """Return the path with links that the command itself has made resolved."""
+        for _ in range(8 if self.links else 0):
+            for link, target in self.links.items():
+                if path == link or path.startswith(link + "/"):
+                    path = self.normal(target + path[len(link) :])
+                    break
+            else:
+                break
+        return path
+
+    def resolved(self, path: str) -> str:
+        """Return the path with the file system's links resolved."""
+        folder, name = os.path.split(path)
+        if folder not in self.real_folders:
+            self.real_folders[folder] = os.path.realpath(folder)
+        spelled = os.path.join(self.real_folders[folder], name)
+        try:
+            return os.path.realpath(spelled) if stat.S_ISLNK(os.lstat(spelled).st_mode) else spelled
+        except (OSError, ValueError):
+            return spelled
+
+    @staticmethod
+    def trimmed(path: str) -> str:
+        """Return the path without what some systems ignore at its end: a stream name, blanks, dots."""
+        if path[-len(STREAM) :].casefold() == STREAM:
+            path = path[: -len(STREAM)]
+        head, slash, last = path.rpartition("/")
+        return head + slash + (last.rstrip(" .") or last)
+
+    # Identity
+
+    def protected(self, text: str, folder: str) -> str:
+        """Return the name of the protected file that the text names in this folder, or an empty text."""
+        key = (text, folder)
+        if key not in self.known:
+            self.known[key] = self.find(text, folder) if text else ""
+        return self.known[key]
+
+    def find(self, text: str, folder: str) -> str:
+        """Return the name of the protected file that the text names, by spelling, links or file number."""
+        path = self.absolute(text, folder)
+        if MARKS & set(path):
+            return self.match_file(text, path)
+        for form in dict.fromkeys((path, self.trimmed(path))):
+            name = self.listed(fold(form)) or self.listed(fold(self.resolved(form))) or self.same_file(form)
+            if name:
+                return name
+        return ""
+
+    def listed(self, folded: str) -> str:
+        """Return the name under which a folded path is protected, or an empty text."""
+        if folded in self.files:
+            return self.files[folded]
+        for tree, name in self.trees.items():
+            if folded.startswith(tree + "/"):
+                return name
+        for start in self.settings:
+            if folded.startswith(start) and folded.endswith(".json") and "/" not in folded[len(start) :]:
+                return SETTINGS + "*.json"
+        return ""
+
+    def same_file(self, path: str) -> str:
+        """Return the name of the protected file that has the device and number of this one, or an empty text."""
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return ""
+        if self.numbers is None:
+            self.numbers = dict(self.file_numbers())
+        return self.numbers.get((found.st_dev, found.st_ino), "") if found.st_ino else ""
+
+    def file_numbers(self) -> Iterator[tuple[tuple[int, int], str]]:
+        """Yield device and number of each protected file that exists, with its name."""
+        for path in self.every_file():
+            try:
+                found = os.stat(path)
+            except (OSError, ValueError):
+                continue
+            if stat.S_ISREG(found.st_mode):
+                yield (found.st_dev, found.st_ino), self.listed(path) or path
+
+    def every_file(self) -> Iterator[str]:
+        """Yield the folded path of each protected file, of the trees those that exist."""
+        yield from self.files
+        for tree in self.trees:
+            yield tree + "/x"
+            for folder, _, names in os.walk(tree):
+                yield from (fold(f"{folder}/{name}") for name in names)
+        for start in self.settings:
+            yield from (start + end for end in (".json", ".local.json"))
+
+    # Patterns and unknown pieces
+
+    def match_file(self, text: str, path: str) -> str:
+        """Return the name of a protected file that a text with patterns or unknown pieces could name."""
+        if UNKNOWN in path:
+            tail = fold(path.rpartition(UNKNOWN)[2])
+            for name in dict.fromkeys(self.files.values()):
+                if tail.endswith("/" + name):
+                    return name
+            if not could_spell(text):
+                return ""
+        tokens = tokens_of(fold(path))
+        for candidate in self.every_file():
+            if matches(tokens, candidate):
+                return self.listed(candidate) or candidate
+        return ""
+
+    def above_protected(self, text: str, folder: str) -> str:
+        """Return the name of a protected file that lies below the folder which the text names, or an empty text."""
+        if not text:
+            return ""
+        path = self.absolute(text, folder)
+        if not MARKS & set(path):
+            forms = (path, self.trimmed(path), self.resolved(path))
+            return next((self.above[fold(form)] for form in forms if fold(form) in self.above), "")
+        if UNKNOWN in path and not could_spell(text):
+            return ""
+        tokens = tokens_of(fold(path))
+        candidates = self.near if UNKNOWN in path else self.above
+        return next((self.above[one] for one in candidates if matches(tokens, one)), "")
+
+    def matching_folders(self, pattern: str) -> list[str]:
+        """Return the folders above protected files that an absolute pattern could match."""
+        tokens = tokens_of(fold(pattern))
+        return [folder for folder in self.above if matches(tokens, folder)]
+
+    @staticmethod
+    def pattern_fits(pattern: str, name: str) -> bool:
+        """Return whether a pattern for one component could match the name."""
+        return matches(tokens_of(fold(pattern)), fold(name))
+
+    def add_link(self, place: str, aim: str) -> None:
+        """Remember a link that the command itself makes."""
+        self.links[place] = aim
+        self.known.clear()
+
+    def is_root(self, text: str, folder: str) -> bool:
+        """Return whether the text names one of the roots."""
+        path = self.absolute(text, folder)
+        return fold(path) in self.roots or fold(self.resolved(path)) in self.roots
+
+    def below(self, path: str) -> list[str]:
+        """Return where the protected files lie below a folder, each relative to it and folded."""
+        forms = [fold(form).rstrip("/") + "/" for form in dict.fromkeys((path, self.resolved(path)))]
+        found = [one[len(form) :] for one in self.every_file() for form in forms if one.startswith(form)]
+        return list(dict.fromkeys(found))
+
+
+def could_spell(text: str) -> bool:
+    """Return whether the known pieces of a path with unknown ones are enough to suspect a protected name."""
+    pieces = [fold(plain(piece)) for piece in known_pieces(text)]
+    return sum(map(len, pieces)) >= 4 and any("scratch" in piece or "handoff" in piece for piece in pieces)
+
+
+# Matching. A pattern is a list of tokens; the positions in the candidate that are reached so far go along as a set.
+
+
+def tokens_of(pattern: str) -> list[Token]:
+    """Return the tokens of a folded path with marks."""
+    tokens: list[Token] = []
+    at, end = 0, len(pattern)
+    while at < end:
+        char = pattern[at]
+        at += 1
+        if char == STAR and pattern[at : at + 2] == STAR + "/" and pattern[at - 2 : at - 1] in ("/", ""):
+            tokens.append(("folders", ""))
+            at += 2
+        elif char in (UNKNOWN, WILD):
+            tokens.append(("all", ""))
+        elif char in (STAR, ANY):
+            tokens.append(("star" if char == STAR else "any", ""))
+        elif char == SET:
+            close = pattern.find("]", at + (2 if pattern[at : at + 1] in ("!", "^") else 1))
+            tokens.append(("is", "[") if close < 0 else ("set", pattern[at:close]))
+            at = at if close < 0 else close + 1
+        else:
+            tokens.append(("is", char))
+    return tokens
+
+
+def matches(tokens: list[Token], path: str) -> bool:
+    """Return whether the pattern could match the whole path."""
+    reached = {0}
+    for kind, value in tokens:
+        reached = STEPS[kind](reached, path, value)
+        if not reached:
+            return False
+    return len(path) in reached
+
+
+def step_is(reached: set[int], path: str, value: str) -> set[int]:
+    """Return the positions behind one fixed character."""
+    return {at + 1 for at in reached if path[at : at + 1] == value}
+
+
+def step_any(reached: set[int], path: str, _value: str) -> set[int]:
+    """Return the positions behind one character that a pattern may match."""
+    return {at + 1 for at in reached if at < len(path) and may_match(path, at)}
+
+
+def step_set(reached: set[int], path: str, value: str) -> set[int]:
+    """Return the positions behind one character of a bracket."""
+    return {at + 1 for at in reached if at < len(path) and may_match(path, at) and in_set(path[at], value)}
+
+
+def step_star(reached: set[int], path: str, _value: str) -> set[int]:
+    """Return the positions behind any run of characters of one component."""
+    found: set[int] = set()
+    for start in reached:
+        at = start
+        while at not in found:
+            found.add(at)
+            if at == len(path) or not may_match(path, at):
+                break
+            at += 1
+    return found
+
+
+def step_folders(reached: set[int], path: str, _value: str) -> set[int]:
+    """Return the positions behind any number of whole folders that don't begin with a dot."""
+    found: set[int] = set()
+    for start in reached:
+        at = start
+        while at not in found:
+            found.add(at)
+            slash = path.find("/", at)
+            if slash < 0 or (path[at] == "." and not DOTS):
+                break
+            at = slash + 1
+    return found
+
+
+def step_all(reached: set[int], path: str, _value: str) -> set[int]:
+    """Return the positions behind any text."""
+    return set(range(min(reached), len(path) + 1))
+
+
+DOTS: list[bool] = []  # holds something once patterns match leading dots, too
+
+STEPS = {
+    "is": step_is,
+    "any": step_any,
+    "set": step_set,
+    "star": step_star,
+    "folders": step_folders,
+    "all": step_all,
+}
+
+
+def may_match(path: str, at: int) -> bool:
+    """Return whether a pattern character may stand for this one: no slash, no dot at the start of a component."""
+    return path[at] != "/" and not (path[at] == "." and path[at - 1] == "/" and not DOTS)
+
+
+def in_set(char: str, inside: str) -> bool:
+    """Return whether a bracket holds the character in either letter case; a class in it may hold anything."""
+    if "[:" in inside:
+        return True
+    negated = inside[:1] in ("!", "^")
+    body = inside[1:] if negated else inside
+    return any(one in "".join(ranges(body)) for one in (char, char.upper())) != negated
+
+
+def ranges(body: str) -> Iterator[str]:
+    """Yield the characters of a bracket, ranges written out."""
+    at = 0
+    while at < len(body):
+        if body[at + 1 : at + 2] == "-" and at + 2 < len(body):
+            first, last = ord(body[at]), ord(body[at + 2])
+            yield "".join(map(chr, range(first, min(last, first + 256) + 1)))
+            at += 3
+        else:
+            yield body[at]
+            at += 1

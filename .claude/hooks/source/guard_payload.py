@@ -1,0 +1,248 @@
+"""Judge one tool call of any harness: read its shape, find its command, paths or patch, and word the answer (hooks.md 2, 4.3).
+
+This module and those beside it are carried as text by `handoff-log-guard.py`. They read the file system, and nothing
+else; they never approve.
+"""
+
+from __future__ import annotations
+
+import os
+
+from guard_paths import Paths
+from guard_shell import Call, Denied, Reader, Shared, Trouble
+from guard_words import TILDE, foreign
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Optional
+
+    Arguments = dict[str, Any]
+
+NEAR = (b"handoff.jsonl", b"handoff.seal", b"handoff.lock")
+UNREADABLE = "This call names the handoff ledger, and the guard can't read it"
+RULE = (
+    "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a quoted heredoc; "
+    "reading it is free."
+)
+SHELLS = frozenset("bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command".split())
+POWER = frozenset(("powershell", "pwsh", "cmd"))
+EDITORS = frozenset(
+    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor str_replace_based_edit_tool write_file "
+    "replace delete delete_file edit_file create_file write_to_file replace_in_file search_replace apply_diff append move rename remove "
+    "patch apply_patch applypatch edit_notebook undo_edit".split()
+)
+PATCHES = frozenset(("apply_patch", "applypatch", "patch", "apply_diff"))
+MCP_VERBS = tuple("write edit create append move rename copy delete remove patch insert replace truncate save upload".split())
+# Arguments that carry text, in any spelling (compared without `_` and in lower case).
+TEXTS = frozenset(
+    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext oldtext prompt query "
+    "pattern message title body reason explanation instruction instructions code data value comment summary replacement search find "
+    "regex viewrange cellid language subject".split()
+)
+PATCH_KEYS = frozenset("patch patchtext diff input command".split())
+FOLDERS = ("workdir", "working_directory", "dir_path", "cwd", "directory")
+DEEPEST = 20
+
+
+class Tool:
+    """A tool call in one shape: its name in lower case, its arguments, the folder it begins in."""
+
+    __slots__ = ("arguments", "cwd", "name")
+
+    def __init__(self, name: str, arguments: Arguments, cwd: object) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.cwd = cwd
+
+
+# Reading
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text; raise ValueError or RecursionError for anything else."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text)
+    text = text.strip(" \t\n\r")
+    value, end = make_scanner(Settings())(text, 0)
+    if end != len(text):
+        raise ValueError("text behind the value")
+    return value
+
+
+class Settings:
+    """How the scanner of the standard library reads JSON, as `json.loads` sets it up."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo: Mapping[str, str] = {}
+
+    @staticmethod
+    def parse_constant(name: str) -> Any:
+        """Refuse NaN and Infinity."""
+        raise ValueError(name)
+
+
+def read_tool(payload: object) -> Tool:
+    """Return the tool call in a payload of any harness; raise Trouble if there is none that can be read."""
+    if not isinstance(payload, dict):
+        raise Trouble("no object")
+    name = first(payload, "tool_name", "toolName", "tool")
+    arguments = first(payload, "tool_input", "toolArgs", "args")
+    cwd = payload.get("cwd")
+    if isinstance(arguments, str):
+        arguments = parse_json(arguments)
+    if name is None and arguments is None and "command" in payload:
+        name, arguments = "bash", payload
+    if name is None and isinstance(arguments, dict) and "command" in arguments:
+        name = "bash"
+    if not isinstance(name, str) or not (arguments is None or isinstance(arguments, dict)):
+        raise Trouble("no tool call")
+    return Tool(name if name.startswith("mcp__") else name.lower(), arguments or {}, cwd)
+
+
+def first(payload: Arguments, *keys: str) -> Any:
+    """Return the value of the first key that is there."""
+    return next((payload[key] for key in keys if payload.get(key) is not None), None)
+
+
+# Judging
+
+
+def judge_tool(tool: Tool, environ: Mapping[str, str]) -> None:
+    """Judge a tool call; raise Denied if it would change a protected file."""
+    if tool.name in SHELLS or tool.name in POWER:
+        judge_command(tool, environ)
+    elif tool.name in EDITORS or is_writing_mcp(tool.name):
+        judge_paths(tool, environ)
+
+
+def is_writing_mcp(name: str) -> bool:
+    """Return whether the name is that of an MCP tool which writes."""
+    return name.startswith("mcp__") and any(verb in name.rpartition("__")[2].lower() for verb in MCP_VERBS)
+
+
+def reader_of(tool: Tool, environ: Mapping[str, str]) -> Reader:
+    """Return a reader in the folder that the call begins in."""
+    paths = Paths(tool.cwd, environ)
+    reader = Reader(Shared(paths), "", (paths.cwd,))
+    for key in FOLDERS if tool.arguments.get("command") is not None and "cwd" in FOLDERS else ():
+        place = tool.arguments.get(key)
+        if isinstance(place, str) and place and not (key == "cwd" and place == tool.cwd):
+            reader.folders = (paths.absolute(spelled(place), reader.folders[0]),)
+    return reader
+
+
+def judge_command(tool: Tool, environ: Mapping[str, str]) -> None:
+    """Judge the command of a shell tool, which is a text or a list of words."""
+    command = tool.arguments.get("command")
+    if command is None and "command" not in tool.arguments:
+        return
+    reader = reader_of(tool, environ)
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        if command:
+            reader.judge(Call(reader, [foreign(word) for word in command], None))
+    elif not isinstance(command, str):
+        raise Trouble("a command of the wrong type")
+    elif tool.name in POWER:
+        import guard_code
+
+        guard_code.judge_power(Call(reader, [tool.name], None), foreign(command))
+    else:
+        reader.text = foreign(command)
+        reader.end = len(reader.text)
+        reader.program("")
+
+
+def judge_paths(tool: Tool, environ: Mapping[str, str]) -> None:
+    """Judge the paths and patches among the arguments of a tool that writes files."""
+    arguments = tool.arguments
+    if arguments.get("command") == "view" and tool.name not in PATCHES:
+        return
+    reader = reader_of(tool, environ)
+    call = Call(reader, [tool.name], None)
+    for key, text in texts_of(arguments, "", 0):
+        folded = key.replace("_", "").lower()
+        if folded in PATCH_KEYS or (tool.name in PATCHES and "\n" in text):
+            import guard_code
+
+            guard_code.judge_patch(call, foreign(text))
+        if folded not in TEXTS and not (tool.name in PATCHES and "\n" in text):
+            call.write(spelled(text), f"`{tool.name}`")
+            if tool.name in ("delete", "delete_file", "remove", "move", "rename") or tool.name.startswith("mcp__"):
+                judge_folder(call, tool.name, text)
+
+
+def judge_folder(call: Call, name: str, text: str) -> None:
+    """Deny removing or moving a folder above a protected file."""
+    last = name.rpartition("__")[2].lower()
+    if any(verb in last for verb in ("delete", "remove", "move", "rename")):
+        call.write_tree(spelled(text), f"`{name}`")
+
+
+def texts_of(value: object, key: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the texts among arguments, each with the key it stands under; items of a list have the list's key."""
+    if depth > DEEPEST:
+        raise Trouble("nested too deep")
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from texts_of(item, name, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts_of(item, key, depth + 1)
+
+
+def spelled(path: str) -> str:
+    """Return a path argument in the form that the path rules read."""
+    path = foreign(path.removeprefix("file://"))
+    return TILDE + path[1:] if path[:1] == "~" else path
+
+
+# Answering
+
+
+def quoted(text: str) -> str:
+    """Return the text as a JSON string of ASCII on one line, what acts on a terminal replaced."""
+    shown = "".join(char if " " <= char <= "~" else "?" for char in text)
+    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def denial(harness: str, reason: str) -> str:
+    """Return the line that denies a call in the form of the harness (hooks.md 2.3)."""
+    text = quoted(reason)
+    if harness == "copilot":
+        return f'{{"permissionDecision": "deny", "permissionDecisionReason": {text}}}\n'
+    if harness == "cursor":
+        return f'{{"permission": "deny", "user_message": {text}, "agent_message": {text}}}\n'
+    if harness in ("gemini", "opencode", "junie"):
+        return f'{{"decision": "deny", "reason": {text}}}\n'
+    inner = f'{{"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": {text}}}'
+    return f'{{"hookSpecificOutput": {inner}}}\n'
+
+
+def judged(data: bytes, environ: Mapping[str, str]) -> Optional[str]:
+    """Return why the call is denied, or None."""
+    try:
+        judge_tool(read_tool(parse_json(data.decode("utf-8-sig"))), environ)
+    except Denied as verdict:
+        return f"{verdict.how[:1].upper()}{verdict.how[1:]} would change {verdict.name}. {RULE}"
+    return None
+
+
+def answer(data: bytes, harness: str, environ: Optional[Mapping[str, str]] = None) -> str:
+    """Return the denying line, or an empty text to leave the call alone; trouble is a denial where the ledger is named."""
+    try:
+        reason = judged(data, os.environ if environ is None else environ)
+    except Exception as fault:  # noqa: BLE001 - a fault in judging must not open the way
+        near = data.lower()
+        reason = f"{UNREADABLE} ({type(fault).__name__}). {RULE}" if any(name in near for name in NEAR) else None
+    return denial(harness, reason) if reason else ""
