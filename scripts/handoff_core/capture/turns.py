@@ -8,13 +8,14 @@ It opens nothing, prints nothing and knows no other reader. `source` hands out t
 
 * `source.shape` is `lines`, `document`, `text`, `database` or `folder`, as the sniffer found it;
 * `source.records()` yields a `Record` for each JSON value of a line format, one after the other from a file that is
-  never held whole. Damaged lines are counted by the source and never arrive. It may be called twice (a format where
-  the final state counts); only the first call hashes and counts damage;
-* `source.record_at(offset)` gives the value that begins at such a place again (`record.byte`, lines only);
+  never held whole. Damaged lines are counted by the source and never arrive. It is called once, to its end;
+* `source.peek()` yields the same records for a look ahead (what the whole file holds, or where the last version of a
+  message stands); it counts nothing and may stop anywhere;
+* `source.value_at_place(record)` gives the value of a record of `peek` again;
 * `source.document()` is the value of a JSON document; the reader makes its own `Record(value, "/messages/3")`;
 * `source.text_lines()` yields `(number, offset, text)` of a text without its line ends;
 * `source.database()` is an open read-only `sqlite3.Connection`; a row is a `Record(value, "table:key")`;
-* `source.files(pattern)` and `source.load(name)` read the JSON files of a store folder, in sorted order, hashed;
+* `source.files(pattern)` and `source.load(name)` find and read the JSON files of a store folder, sorted, hashed;
 * `source.sidecar(name)` is the text of a file that belongs to the session, by its path relative to the source's folder;
 * `source.damaged(at, why)` counts a record that cannot be read (a broken JSON column, a broken file).
 
@@ -30,7 +31,9 @@ arguments as the value found; they are written as compact JSON after masking. No
 Facts are told to the session as they are met, the first one counts: `session.found_id`, `.found_folder`,
 `.found_model`, `.found_harness`, `.found_thread`. Tokens: `session.count_tokens(key, {...})` for numbers that repeat for
 one request, `session.count_total({...})` for cumulative ones, told before the outcome whose first turn shall carry them.
-`session.warn` and `session.note` take one line each. `session.wanted` is the text of `--session`, `session.subagents`
+`session.warn` and `session.note` take one line each. What must be unpacked or opened is done by two modules that readers
+never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`, and
+`database.connect(path)` returns the connection (raising HandoffError); `source.database()` closes nothing. `session.wanted` is the text of `--session`, `session.subagents`
 that of `--subagents`; a reader that must choose among sessions raises `Ambiguous` or `Absent`.
 
 Imports `errors` alone.
@@ -242,6 +245,7 @@ class Session:
         self.warnings: list[str] = []
         self.notes: list[str] = []
         self.missing_subagents = 0
+        self.history: list[tuple[object, str]] = []
         self.pending: dict[str, int] = {}
         """Tokens newly counted that wait for the next turn."""
         self.usage: dict[str, int] = {}
@@ -282,6 +286,10 @@ class Session:
         """Say something worth knowing."""
         if line not in self.notes:
             self.notes.append(line)
+
+    def history_elsewhere(self, number: object, thread: str) -> None:
+        """Say that the history before record `number` is in another thread (capture.md 5.6)."""
+        self.history.append((number, thread))
 
     def count_tokens(self, key: object, numbers: dict[str, object]) -> None:
         """Count the tokens of one request; numbers that repeat under the same `key` count once, the greatest of each.
