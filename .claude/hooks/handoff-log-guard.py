@@ -26,7 +26,6 @@ WORDS = frozenset(
         b" trash truncate uncompress uniq unix unlink unlzma unxz unzip unzstd vi view vim wget wipe xxd xz yq zstd"
     ).split()
 )
-)
 TO_WORDS = bytes(code if 97 <= code <= 122 else 32 for code in range(256))
 
 

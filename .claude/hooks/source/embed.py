@@ -12,7 +12,7 @@ import textwrap
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 START = "TEXTS = {"
-WORDS = ("# Words, from the table of commands by embed.py.\nWORDS = frozenset(\n", ")\n")
+WORDS = ("# Words, from the table of commands by embed.py.\nWORDS = frozenset(\n", "TO_WORDS")
 END = '\nif __name__ == "__main__":'
 CARRIED = {
     "handoff-allow.py": ("allow_judge",),
@@ -53,7 +53,7 @@ def with_words(head: str) -> str:
     before, start, rest = head.partition(WORDS[0])
     lines = textwrap.wrap(" ".join(guard_commands.telling_words()), 105)
     words = "\n".join(f'        b" {line}"' for line in lines)
-    return f"{before}{start}    (\n{words}\n    ).split()\n{WORDS[1]}{rest.partition(WORDS[1])[2]}"
+    return f"{before}{start}    (\n{words}\n    ).split()\n)\n{WORDS[1]}{rest.partition(WORDS[1])[2]}"
 
 
 def entry(module: str) -> str:
