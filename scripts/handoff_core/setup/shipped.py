@@ -14,6 +14,9 @@ from handoff_core import data
 ENTRY = "scripts/handoff.py"
 PACKAGE = "scripts/handoff_core"
 SCHEMAS = "schemas/scratch"
+REFS = "refs"
+INSIDE = "_shipped"
+"""Where a copied program keeps the files it reads, so that they do not mix with the project's own `refs`."""
 HOOKS = ".claude/hooks"
 SKILLS = ".claude/skills"
 OTHER_SKILLS = ".agents/skills"
@@ -26,10 +29,21 @@ def program() -> dict[str, bytes]:
     files = {ENTRY: data.read(ENTRY)}
     for name in _package_names():
         files[f"{PACKAGE}/{name}"] = _package_bytes(name)
+    for name in _all_names(REFS):
+        files[f"{PACKAGE}/{INSIDE}/{name}"] = data.read(name)
     for name in data.names(SCHEMAS):
         if name.endswith(".schema.json"):
             files[f"{SCHEMAS}/{name}"] = data.read(f"{SCHEMAS}/{name}")
     return files
+
+
+def _all_names(folder: str) -> list[str]:
+    """Return the paths of the files below a shipped folder, sorted; a name below which there are others is a folder."""
+    found = []
+    for name in data.names(folder):
+        path = f"{folder}/{name}"
+        found += _all_names(path) or [path]
+    return found
 
 
 def hooks(names: tuple[str, ...]) -> dict[str, bytes]:
@@ -58,7 +72,7 @@ def _package_names() -> list[str]:
     if os.path.isdir(_PACKAGE_FOLDER):
         found = []
         for folder, folders, names in os.walk(_PACKAGE_FOLDER):
-            folders[:] = [name for name in folders if name not in ("__pycache__", "_shipped")]
+            folders[:] = [name for name in folders if name not in ("__pycache__", INSIDE)]
             inner = os.path.relpath(folder, _PACKAGE_FOLDER).replace(os.sep, "/")
             found += [name if inner == "." else f"{inner}/{name}" for name in names]
     else:
@@ -72,7 +86,7 @@ def _archived_names() -> list[str]:
     with zipfile.ZipFile(_loader().archive) as archive:
         prefix = _PACKAGE_FOLDER[len(_loader().archive) + 1 :].replace(os.sep, "/") + "/"
         names = [name[len(prefix) :] for name in archive.namelist() if name.startswith(prefix)]
-    return [name for name in names if not name.startswith("_shipped/") and not name.endswith("/")]
+    return [name for name in names if not name.startswith(f"{INSIDE}/") and not name.endswith("/")]
 
 
 def _package_bytes(name: str) -> bytes:
