@@ -1,6 +1,6 @@
 r"""The seal: a chain of digests beside the log that shows where history was changed.
 
-Follows ledger.md 5. Imports `errors`, `jsonl` and `ledger` alone; the digest is the interpreter's own, since OpenSSL's
+Follows ledger.md 5. Imports `errors` and `ledger` alone; the digest is the interpreter's own, since OpenSSL's
 costs milliseconds at every start.
 """
 
@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 
 from handoff_core.errors import os_text
-from handoff_core.jsonl import JsonError, decode, parse
 from handoff_core.ledger import not_regular, own_mode, read_exactly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from handoff_core.layout import Project
     from handoff_core.ledger import OpenLog
 
 END_BYTES = 4096
 """Bytes of the seal's end that an append reads; one seal line takes about a hundred."""
+
+LINE_LIMIT = 200
+"""Bytes of the longest seal line: two numbers of twenty digits and the words around them take fewer."""
 
 START = bytes(32)
 """The chain value before line 1."""
@@ -44,13 +45,13 @@ class SealEntry:
 
 def parse_entry(line: bytes) -> SealEntry | None:
     """Return a seal line, given without its line feed, as an entry; None if it is not in the exact form."""
-    try:
-        value: Any = parse(decode(line))
-        entry = SealEntry(value["line"], value["end"], bytes.fromhex(value["chain"]), raw="raw" in value)
-        exact = render_entry(entry.line, entry.end, entry.chain, raw=entry.raw) == line + b"\n"
-    except (JsonError, TypeError, KeyError, ValueError):
+    import re
+
+    exact = rb'\{"line":([1-9][0-9]*),"end":([1-9][0-9]*),"chain":"([0-9a-f]{64})"(,"raw":true)?\}'
+    found = re.fullmatch(exact, line)
+    if not found or len(line) > LINE_LIMIT:
         return None
-    return entry if exact and entry.line > 0 and entry.end > 0 and len(entry.chain) == len(START) else None
+    return SealEntry(int(found[1]), int(found[2]), bytes.fromhex(found[3].decode()), raw=bool(found[4]))
 
 
 def render_entry(line: int, end: int, chain: bytes, *, raw: bool = False) -> bytes:
