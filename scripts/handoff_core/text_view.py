@@ -124,7 +124,7 @@ def cut_columns(text: str, width: int, mark: str = "…") -> str:
     room = width - columns(mark)
     if room < 0:
         return mark[: max(width, 0)]
-    return first_columns(text, room) + mark
+    return first_columns(text, room).rstrip(" ") + mark
 
 
 def first_columns(text: str, width: int) -> str:
