@@ -268,7 +268,7 @@ COMMANDS = (
     ),
     Command(
         "verify",
-        "capture",
+        "verify",
         "verify",
         "check that a fileset is whole and unchanged",
         Flag("fileset", metavar="DIR|ID", help="the fileset's folder or its session id"),
