@@ -13,7 +13,10 @@ import os  # noqa: E402 - only now can no file of the project stand in for a mod
 _real = os.path.dirname(os.path.realpath(__file__))
 sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != _real] + [_real]
 
-from handoff_core.cli import console  # noqa: E402 - the path is right only now
-
 if __name__ == "__main__":
-    console()
+    try:
+        from handoff_core.cli import console  # the path is right only now
+
+        console()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,6 +1,11 @@
-"""Run `python3 -m handoff_core`: the same program as `scripts/handoff.py`."""
+"""Run `python3 -m handoff_core`, or the zipapp: the same program as `scripts/handoff.py`."""
 
-from handoff_core.cli import console
+import sys
 
 if __name__ == "__main__":
-    console()
+    try:
+        from handoff_core.cli import console
+
+        console()
+    except KeyboardInterrupt:
+        sys.exit(130)
