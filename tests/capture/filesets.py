@@ -7,7 +7,10 @@ import json
 import os
 import shutil
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CLASSES = ("USER", "AGENT", "TOOL", "THOUGHT", "OTHER")
 SEAL = (
@@ -305,7 +308,7 @@ _ON_DISK: dict[str, Any] = {
 def _spoil_bytes(path: str, how: str, *more: Any) -> None:
     with open(path, "rb") as opened:
         data = opened.read()
-    spoiled = {
+    spoiled: dict[str, Callable[[], bytes]] = {
         "nan": lambda: data.replace(b'"revision": 1', b'"revision": NaN', 1),
         "duplicate-key": lambda: data.replace(b"{", b'{"session": "s1",', 1),
         "bom": lambda: b"\xef\xbb\xbf" + data,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from handoff_core.capture.manifest import PAYLOAD
 from handoff_core.capture.turns import CLASSES, TOOL
 
 TYPE_CHECKING = False
@@ -188,10 +189,10 @@ def summary_problems(summary: dict[str, Any], payload: dict[str, Any], manifest:
     yield from _payload_head(summary, manifest, SUMMARY_VERSION, SUMMARY_KEYS)
     for key in (*SHARED_KEYS, "ledger"):
         if (key in summary) != (key in payload) or not _same(summary.get(key), payload.get(key)):
-            yield f"{key} differs from the one in the payload"
+            yield f"{key} differs from the one in {PAYLOAD}"
     state, longer = summary.get("state_now"), payload.get("state_now")
     if isinstance(state, str) and isinstance(longer, str) and not longer.endswith(state):
-        yield "state_now is not the end of the one in the payload"
+        yield f"state_now is not the end of the one in {PAYLOAD}"
 
 
 def payload_problems(payload: dict[str, Any], manifest: dict[str, Any]) -> Iterator[str]:

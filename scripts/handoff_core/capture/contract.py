@@ -87,7 +87,7 @@ def _paths(evidence: str) -> Iterator[str]:
     """Yield what may be a path in `evidence`: the whole of it and each word, without marks around and lines behind."""
     for word in dict.fromkeys([evidence.strip(), *evidence.split()]):
         bare = word.strip(_MARKS)
-        for path in dict.fromkeys((bare, bare.rstrip("."), bare.partition(":")[0])):
+        for path in dict.fromkeys((bare, bare.rstrip(".").strip(_MARKS), bare.partition(":")[0])):
             if path:
                 yield path.removeprefix("./")
 
