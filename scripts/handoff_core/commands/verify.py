@@ -10,7 +10,7 @@ from handoff_core.capture.sealed_folder import SealedFolder, UnfitFile
 from handoff_core.capture.verify import Evidence, Report
 from handoff_core.capture.verify import verify as verify_fileset
 from handoff_core.errors import DONE, NO_MATCH, NOTHING_TO_BUILD, REFUSED, HandoffError, os_text
-from handoff_core.layout import find_root
+from handoff_core.layout import current_folder, find_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,32 +80,29 @@ def _find(fileset: str, root: str) -> str:
 
 
 def store_of(root: str) -> str:
-    """Return the folder of the store (capture.md 3)."""
-    return os.path.abspath(os.environ.get("HANDOFFS_ROOT") or os.path.join(root, ".scratch", "handoffs"))
+    """Return the folder of the store (capture.md 3): as the environment, else the configuration names it."""
+    named = os.environ.get("HANDOFFS_ROOT")
+    if named:
+        return os.path.abspath(named)
+    from handoff_core.capture.config import STORE, read_config
+
+    return read_config(current_folder(), root).handoff_dir or os.path.join(root, *STORE.split("/"))
 
 
 def _filesets(store: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every fileset of the store with its names: the folder's own, and the session of a readable manifest."""
-    projects = os.path.join(store, "projects")
-    for project in _folders(projects):
-        for folder in _folders(project):
+    from handoff_core.capture.store import PROJECTS, folders_in
+
+    projects = os.path.join(store, PROJECTS)
+    for project in folders_in(projects):
+        for own in folders_in(os.path.join(projects, project)):
+            folder = os.path.join(projects, project, own)
             try:
                 with SealedFolder(folder) as opened:
                     session = read_manifest(opened).value.get("session")
             except (OSError, UnusableManifest):
                 session = None
-            own = os.path.basename(folder)
             yield folder, (own, session) if isinstance(session, str) else (own,)
-
-
-def _folders(parent: str) -> list[str]:
-    """Return the folders in `parent` in order, neither links nor the leftovers of a build."""
-    try:
-        with os.scandir(parent) as entries:
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-    return [os.path.join(parent, name) for name in sorted(names) if not name.startswith(".")]
 
 
 # How it is printed
