@@ -159,9 +159,8 @@ class Interpreters(unittest.TestCase):
         found = [*glob.glob(os.path.join(home, "versions", "*", "bin", "python")), shutil.which("python2") or ""]
         tried = 0
         for python in filter(os.path.exists, found):
-            asked = subprocess.run(
-                [python, "-c", "import sys; print(sys.version_info >= (3, 11))"], capture_output=True
-            )
+            question = "import sys; print(sys.version_info >= (3, 11))"
+            asked = subprocess.run([python, "-c", question], capture_output=True, check=False)
             if asked.stdout.strip() != b"False":
                 continue
             tried += 1
