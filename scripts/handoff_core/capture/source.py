@@ -281,6 +281,33 @@ class Source:
         """Return an offset as the manifest's turns name it: only of lines that are UTF-8 in the file itself."""
         return None if self._encoding != "utf-8" else offset
 
+    # A look at the beginning
+
+    def beginning(self, limit: int) -> str:
+        """Return at most the first `limit` bytes as text, without a byte order mark."""
+        self._file.seek(self._start)
+        return self._file.read(min(limit, max(self._length - self._start, 0))).decode("utf-8", "replace")
+
+    def first_line(self) -> str:
+        """Return the first line that is not blank, without its line feed."""
+        return next((text for text in self._full_lines()), "")
+
+    def has_second_line(self) -> bool:
+        """Say whether another line that is not blank follows the first one."""
+        lines = self._full_lines()
+        return next(lines, None) is not None and next(lines, None) is not None
+
+    def has_line(self, beginning: str) -> bool:
+        """Say whether a line begins with a text."""
+        wanted = beginning.encode()
+        return any(line.startswith(wanted) for _, _, line, _ in self._lines(counting=False))
+
+    def _full_lines(self) -> Iterator[str]:
+        for _, _, line, _ in self._lines(counting=False):
+            text = self._text(line, counting=False)
+            if text.strip():
+                yield text.rstrip("\n")
+
     # Documents
 
     def document(self) -> Any:
@@ -329,6 +356,12 @@ class Source:
 
         self._hash_database()
         return database.connect(self.path)
+
+    def tables(self) -> dict[str, set[str]]:
+        """Return the tables of a database with their columns; raise HandoffError if it cannot be read."""
+        from handoff_core.capture import database
+
+        return database.tables(self.path)
 
     def _hash_database(self) -> None:
         digest, size = sha256(), 0

@@ -33,7 +33,8 @@ Facts are told to the session as they are met, the first one counts: `session.fo
 one request, `session.count_total({...})` for cumulative ones, told before the outcome whose first turn shall carry them.
 `session.warn` and `session.note` take one line each. What must be unpacked or opened is done by two modules that readers
 never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`, and
-`database.connect(path)` returns the connection (raising HandoffError); `source.database()` closes nothing. `session.wanted` is the text of `--session`, `session.subagents`
+`database.connect(path)` returns the connection and `database.tables(path)` the columns of each table, a
+`dict[str, set[str]]`; both raise HandoffError. `session.wanted` is the text of `--session`, `session.subagents`
 that of `--subagents`; a reader that must choose among sessions raises `Ambiguous` or `Absent`.
 
 Imports `errors` alone.
