@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - the action starts this file by its path
 """Turn the JSON answer of `validate` on stdin into a Markdown table: the number of findings of each code."""
 
 from __future__ import annotations

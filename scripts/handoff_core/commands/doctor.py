@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json as json_module
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handoff_core import __version__
+from handoff_core.commands import validate
 from handoff_core.commands.init import chosen_harnesses, read_record
 from handoff_core.errors import DONE, REFUSED, HandoffError, os_text
 from handoff_core.layout import find_root
 from handoff_core.setup import checks, registrations
 from handoff_core.setup.files import Tree
 from handoff_core.setup.site import FAIL, OK, SKIP, WARN, Result, Site
-from handoff_core.text import clean
+from handoff_core.text import Streams, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from handoff_core.text import Streams
 
 # fmt: off
 CHECKS: tuple[tuple[str, Callable[[Site], Iterator[Result]]], ...] = (
@@ -50,7 +50,7 @@ def doctor(streams: Streams, *, harness: str | None, json: bool, root: str | Non
         record = None
         broken.append(Result("record", FAIL, error.problems[0], error.fix))
     chosen = chosen_harnesses(tree, record, harness)
-    site = Site(tree, record, chosen, os.path.expanduser("~"))
+    site = Site(tree, record, chosen, os.path.expanduser("~"), lambda: _validate(tree.root))
     results = [*broken, *(result for name, check in CHECKS for result in _run(name, check, site))]
     streams.out(_as_json(results) if json else _as_text(results))
     return REFUSED if any(result.status == FAIL for result in results) else DONE
@@ -62,6 +62,31 @@ def _run(name: str, check: Callable[[Site], Iterator[Result]], site: Site) -> li
         return list(check(site))
     except OSError as error:
         return [Result(name, FAIL, f"cannot be checked: {os_text(error)}", "mend the permissions")]
+
+
+def _validate(root: str) -> dict[str, Any] | None:
+    """Return the JSON answer of `validate` on the project's ledger, None where it gave none."""
+    out = io.BytesIO()
+    try:
+        validate.validate(
+            Streams(None, out, None),
+            targets=[],
+            format="json",
+            json=False,
+            strict=False,
+            require_seal=False,
+            allow_missing=True,
+            quiet=False,
+            repair_tail=False,
+            root=root,
+            file=None,
+            schemas=None,
+            layout=None,
+        )
+        answer = json_module.loads(out.getvalue())
+    except (HandoffError, ValueError):
+        return None
+    return answer if isinstance(answer, dict) else None
 
 
 def _as_text(results: list[Result]) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from handoff_core.setup.record import Record
     from handoff_core.text import Streams
 
-LOCAL_SETTINGS = ".claude/settings.local.json"
-
 _PYTHON = re.compile(r"[A-Za-z0-9_./:@%+,=~-]+( [A-Za-z0-9_./:@%+,=~-]+)*")
 
 
@@ -121,7 +119,7 @@ def _check_deny_rule(tree: Tree, chosen: tuple[str, ...], options: Options) -> N
     """Raise HandoffError where the deny rule would meet the Bash sandbox, which would stop append itself (6.1)."""
     if not options.deny_rule or "claude" not in chosen:
         return
-    for path in (harnesses.CLAUDE_SETTINGS, LOCAL_SETTINGS):
+    for path in (harnesses.CLAUDE_SETTINGS, harnesses.CLAUDE_LOCAL_SETTINGS):
         if sandboxed(tree, path):
             problem = f"--deny-rule does not go with the Bash sandbox that {path} switches on: append would be stopped"
             raise HandoffError(problem, "leave out --deny-rule, or switch the sandbox off")

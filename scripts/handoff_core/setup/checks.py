@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from handoff_core import git, layout
 from handoff_core.errors import HandoffError
@@ -164,7 +164,7 @@ def ledger(site: Site) -> Iterator[Result]:
     if not os.path.lexists(path):
         yield Result("ledger", OK, "none yet")
         return
-    answer = _validate(site)
+    answer = site.validate()
     if answer is None or not answer["valid"]:
         errors = [finding for finding in (answer or {}).get("findings", []) if finding["level"] == "error"]
         first = errors[0] if errors else {"message": "validate gave no answer"}
@@ -182,22 +182,6 @@ def ledger(site: Site) -> Iterator[Result]:
         yield Result("ledger", WARN, f"{text}, some lines were written without append", "run `validate`")
     else:
         yield Result("ledger", OK, f"{text}, sealed to line {answer['sealed']}")
-
-
-def _validate(site: Site) -> dict[str, Any] | None:
-    """Return the JSON answer of `validate`, None where it gave none."""
-    import io
-    import json
-
-    from handoff_core import cli
-
-    out = io.BytesIO()
-    cli.main(["validate", "--root", site.tree.root, "--allow-missing", "--format", "json"], None, out, io.BytesIO())
-    try:
-        answer = json.loads(out.getvalue())
-    except ValueError:
-        return None
-    return answer if isinstance(answer, dict) else None
 
 
 def lock(site: Site) -> Iterator[Result]:

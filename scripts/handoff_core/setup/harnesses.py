@@ -16,6 +16,7 @@ GUARD = "handoff-log-guard.py"
 HOOKS = (ALLOW, GUARD)
 HOOK_FOLDER = ".claude/hooks"
 CLAUDE_SETTINGS = ".claude/settings.json"
+CLAUDE_LOCAL_SETTINGS = ".claude/settings.local.json"
 
 APPROVED = (
     "append",

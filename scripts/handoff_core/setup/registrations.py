@@ -140,11 +140,9 @@ def _summary(wanted: Merge, value: Any) -> str:
 
 def _claude(site: Site, value: Any) -> Iterator[Result]:
     """Warn of what makes Claude Code's registration useless: a client too old, a deny rule in the sandbox."""
-    from handoff_core.commands.init import LOCAL_SETTINGS
-
     denied = merge._at(value, ("permissions", "deny"))  # noqa: SLF001 - one reader of paths is enough
     rules = isinstance(denied, list) and set(harnesses.DENY_RULES) & {rule for rule in denied if isinstance(rule, str)}
-    boxed = [path for path in (CLAUDE_SETTINGS, LOCAL_SETTINGS) if _sandboxed(site.json(path))]
+    boxed = [path for path in (CLAUDE_SETTINGS, harnesses.CLAUDE_LOCAL_SETTINGS) if _sandboxed(site.json(path))]
     if rules and boxed:
         text = f"the deny rule and the Bash sandbox of {boxed[0]} together stop append itself"
         yield Result("claude", WARN, text, "take the deny rule out, or switch the sandbox off")

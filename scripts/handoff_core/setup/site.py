@@ -11,6 +11,8 @@ from handoff_core.setup import harnesses, merge, probe
 from handoff_core.setup.files import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from handoff_core.setup.files import Tree
     from handoff_core.setup.harnesses import Options
     from handoff_core.setup.record import Record
@@ -39,13 +41,21 @@ class Registered(NamedTuple):
 
 
 class Site:
-    """One project as the checks see it; what is costly is asked for once."""
+    """One project as the checks see it; `validate` returns the JSON answer of that command, None without one."""
 
-    def __init__(self, tree: Tree, previous: Record | None, chosen: tuple[str, ...], home: str) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        previous: Record | None,
+        chosen: tuple[str, ...],
+        home: str,
+        validate: Callable[[], dict[str, Any] | None],
+    ) -> None:
         self.tree = tree
         self.record = previous
         self.chosen = chosen
         self.home = home
+        self.validate = validate
         self.options: Options = previous.options if previous else harnesses.Options()
         self.registered: list[Registered] = []
         self._bare: dict[str, float] = {}

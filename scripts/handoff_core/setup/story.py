@@ -171,7 +171,7 @@ FAILURE = _record(
 )
 PASS = _record("build-pass", "feature-implementer", gate_checks_run=["lint", "test"])
 FINDING = {
-    "tag": "autofix",
+    "tag": "blocked",
     "severity": "fixable",
     "location": "app/health.py:12",
     "description": "The build number is read on every request.",
