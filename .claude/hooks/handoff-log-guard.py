@@ -20,9 +20,9 @@ WORDS = frozenset(
         b" apply applypatch as awk black bsdtar bunzip bzip c cc chattr checkout chflags chgrp chmod chown clang"
         b" clean cmd compress cp curl dd del delete ed editor emacs emacsclient ex fallocate find g gawk gcc gcp gdd"
         b" gfind ginstall gln gmv go gpg grm gsed gtar gtee gtruncate gunzip gvim gzip iconv insert install jaq joe"
-        b" jsonnet ld link ln ltrace lz lzma mawk mcedit micro mkfifo mknod mv nano nawk nvim objcopy openssl output"
-        b" pandoc patch perl pico powershell prename prettier pwsh red rename replace restore rimraf rm rmdir rsync"
-        b" ruby rustc rvim scp script sed setfacl shred shuf sort sponge srm stash strace tar tcpdump tee time tool"
+        b" json jsonnet ld link ln ltrace lz lzma mawk mcedit micro mkfifo mknod mv nano nawk nvim objcopy openssl"
+        b" output pandoc patch perl pico powershell prename prettier pwsh red rename replace restore rimraf rm rmdir"
+        b" rsync ruby rustc rvim scp script sed setfacl shred shuf sort sponge srm stash strace tar tcpdump tee time"
         b" trash truncate uncompress uniq unix unlink unlzma unxz unzip unzstd vi view vim wget wipe xxd xz yq zstd"
     ).split()
 )
@@ -112,14 +112,10 @@ WILD = "\ufdd9"  # any text, slashes among it, whose letters are known to be har
 
 PLAIN = {ord(STAR): "*", ord(ANY): "?", ord(SET): "[", ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
 PLAIN.update({ord(TILDE): "~", ord(SPLIT): " "})
-BRACES = {ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
 LIVE = {ord("*"): STAR, ord("?"): ANY, ord("["): SET, ord(" "): SPLIT, ord("\t"): SPLIT, ord("\n"): SPLIT}
 FOREIGN = {code: "\ufffd" for code in range(0xFDD0, 0xFDF0)}
 FOREIGN[0] = ""
-MOST_WORDS = 64
 
-ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-OCTAL, HEX = "01234567", "0123456789abcdefABCDEF"
 
 
 def foreign(text: str) -> str:
@@ -141,10 +137,40 @@ def fields(text: str) -> list[str]:
     """Return the words that a shell makes of one word: braces expanded, then split at blanks out of variables."""
     if text.isascii():
         return [text]
-    words = expand_braces(text) if OPEN in text else [text]
+    words = [text]
+    if OPEN in text:
+        from guard_expand import expand_braces
+
+        words = expand_braces(text)
     if SPLIT not in text:
         return words
     return [part for word in words for part in word.split(SPLIT) if part]
+
+
+def known_pieces(text: str) -> list[str]:
+    """Return the pieces of a text that are known."""
+    return [piece for piece in text.split(UNKNOWN) if piece]
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Return the values without repetitions, in order."""
+    return list(dict.fromkeys(values))
+''',
+    "guard_expand": r'''"""What braces and backslash escapes stand for. Imports only the marks."""
+
+from __future__ import annotations
+
+from guard_words import CLOSE, COMMA, OPEN, WILD, foreign
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
+
+
+MOST_WORDS = 64
+BRACES = {ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
+OCTAL, HEX = "01234567", "0123456789abcdefABCDEF"
+ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 def expand_braces(text: str) -> list[str]:
@@ -212,12 +238,12 @@ def numbered(piece: str) -> list[str]:
     return []
 
 
-def ordered(first: int, last: int, spell: type[str] | object) -> list[str]:
+def ordered(first: int, last: int, spell: Callable[[int], str]) -> list[str]:
     """Return the spelled numbers from first to last, or one word for any text if they are too many."""
     if abs(first - last) >= MOST_WORDS * 4:
         return [WILD]
     step = 1 if last >= first else -1
-    return [spell(number) for number in range(first, last + step, step)]  # type: ignore[operator]
+    return [spell(number) for number in range(first, last + step, step)]
 
 
 def decode(text: str) -> str:
@@ -261,16 +287,6 @@ def number(text: str, start: int, digits: str, most: int, base: int) -> tuple[st
     if base == 8:
         code &= 255
     return (foreign(chr(code)) if code < 0x110000 else "\ufffd"), end
-
-
-def known_pieces(text: str) -> list[str]:
-    """Return the pieces of a text that are known."""
-    return [piece for piece in text.split(UNKNOWN) if piece]
-
-
-def unique(values: Iterable[str]) -> list[str]:
-    """Return the values without repetitions, in order."""
-    return list(dict.fromkeys(values))
 ''',
     "guard_paths": r'''"""Say whether a path is a protected file, or a folder above one, by what it names (hooks.md 4.1, 4.2).
 
@@ -283,14 +299,12 @@ from __future__ import annotations
 import os
 import stat
 
-from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD, known_pieces, plain
+from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Optional
-
-    Token = tuple[str, str]
 
 LEDGER = (".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
 TOOL_FILES = ("scripts/handoff.py", "scripts/layout.toml")
@@ -298,7 +312,6 @@ TOOL_TREES = ("scripts/handoff_core", ".claude/hooks")
 SETTINGS = ".claude/settings"
 ROOT_MARKS = (".scratch", "scripts/handoff.py", ".git")
 SESSION_ROOTS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-LAYOUT_LIMIT = 64 * 1024
 STREAM = "::$data"
 OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 MARKS = frozenset((STAR, ANY, SET, UNKNOWN, WILD))
@@ -344,49 +357,6 @@ def folder_root(cwd: str) -> str:
         folder = above
 
 
-def protects_tools(root: str) -> bool:
-    """Return whether layout.toml asks to protect the tools: anything but `false` does, a slip among it."""
-    path = root + "/scripts/layout.toml"
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-    except (OSError, ValueError):
-        return False
-    try:
-        with open(path, "rb") as opened:
-            data = opened.read(LAYOUT_LIMIT + 1)
-    except OSError:
-        return True
-    found = switch_in(data[:LAYOUT_LIMIT].decode("utf-8-sig", "replace"))
-    return len(data) > LAYOUT_LIMIT if found is None else found
-
-
-def switch_in(text: str) -> Optional[bool]:
-    """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
-    table, found = "", None
-    for raw in text.split("\n"):
-        line = raw.strip()
-        if line.startswith("["):
-            table = bare(line.partition("]")[0][1:]) or "?"
-            continue
-        key, equals, value = line.partition("=")
-        if not equals or line.startswith("#"):
-            continue
-        name = ".".join(bare(part) for part in key.split("."))
-        full = f"{table}.{name}" if table else name
-        if full == "harness" and "protect_tools" in value:
-            value = value.partition("protect_tools")[2].partition("=")[2].strip(" \t}")
-        elif full != "harness.protect_tools":
-            continue
-        found = bool(found) or value.partition("#")[0].strip() != "false"
-    return found
-
-
-def bare(key: str) -> str:
-    """Return a part of a key without blanks and quotes."""
-    return key.strip().strip("\"'")
-
-
 class Paths:
     """The protected files of a call: those under the session's root and those under the root around `cwd`."""
 
@@ -407,7 +377,7 @@ class Paths:
         self.links: dict[str, str] = {}
         self.real_folders: dict[str, str] = {}
         self.known: dict[tuple[str, str], str] = {}
-        self.match_dots(on=False)
+        self.dots = False  # whether patterns match a leading dot, too
         self.numbers: Optional[dict[tuple[int, int], str]] = None
         for root in dict.fromkeys([*session, folder_root(self.cwd)]):
             self.protect(self.normal(root.replace("\\", "/")))
@@ -416,7 +386,7 @@ class Paths:
         """Add the protected files under a root, as spelled and with links resolved."""
         forms = dict.fromkeys((root, os.path.realpath(root).replace("\\", "/")))
         self.roots += [fold(form) for form in forms]
-        tools = protects_tools(root)
+        tools = self.protects_tools(root)
         for form in forms:
             base = "" if form == "/" else form
             for name in LEDGER + (TOOL_FILES if tools else ()):
@@ -427,6 +397,16 @@ class Paths:
             if tools:
                 self.settings.append(fold(f"{base}/{SETTINGS}"))
                 self.add_above(f"{base}/{SETTINGS}", SETTINGS + "*.json")
+
+    @staticmethod
+    def protects_tools(root: str) -> bool:
+        """Return whether the root's layout.toml asks to protect the tools, too."""
+        path = root + "/scripts/layout.toml"
+        if not exists(path):
+            return False
+        import guard_layout
+
+        return guard_layout.protects_tools(path)
 
     def add_file(self, path: str, name: str) -> None:
         """Add one protected file, which may itself be a link or lie behind one."""
@@ -441,11 +421,6 @@ class Paths:
         while fold(folder) not in self.above:
             self.above[fold(folder)] = name
             folder = os.path.dirname(folder)
-
-    @staticmethod
-    def match_dots(on: bool = True) -> None:
-        """Let patterns match leading dots from now on."""
-        DOTS[:] = [True] if on else []
 
     # Spelling
 
@@ -576,42 +551,21 @@ class Paths:
 
     def match_file(self, text: str, path: str) -> str:
         """Return the name of a protected file that a text with patterns or unknown pieces could name."""
-        if UNKNOWN in path:
-            tail = fold(path.rpartition(UNKNOWN)[2])
-            for name in dict.fromkeys(self.files.values()):
-                if tail.endswith("/" + name):
-                    return name
-            if not could_spell(text):
-                return ""
-        tokens = tokens_of(fold(path))
-        for candidate in self.every_file():
-            if matches(tokens, candidate):
-                return self.listed(candidate) or candidate
-        return ""
+        import guard_match
+
+        return guard_match.match_file(self, text, path)
 
     def above_protected(self, text: str, folder: str) -> str:
         """Return the name of a protected file that lies below the folder which the text names, or an empty text."""
         if not text:
             return ""
         path = self.absolute(text, folder)
-        if not MARKS & set(path):
-            forms = (path, self.trimmed(path), self.resolved(path))
-            return next((self.above[fold(form)] for form in forms if fold(form) in self.above), "")
-        if UNKNOWN in path and not could_spell(text):
-            return ""
-        tokens = tokens_of(fold(path))
-        candidates = self.near if UNKNOWN in path else self.above
-        return next((self.above[one] for one in candidates if matches(tokens, one)), "")
+        if MARKS & set(path):
+            import guard_match
 
-    def matching_folders(self, pattern: str) -> list[str]:
-        """Return the folders above protected files that an absolute pattern could match."""
-        tokens = tokens_of(fold(pattern))
-        return [folder for folder in self.above if matches(tokens, folder)]
-
-    @staticmethod
-    def pattern_fits(pattern: str, name: str) -> bool:
-        """Return whether a pattern for one component could match the name."""
-        return matches(tokens_of(fold(pattern)), fold(name))
+            return guard_match.match_folder(self, text, path)
+        forms = (path, self.trimmed(path), self.resolved(path))
+        return next((self.above[fold(form)] for form in forms if fold(form) in self.above), "")
 
     def add_link(self, place: str, aim: str) -> None:
         """Remember a link that the command itself makes."""
@@ -628,15 +582,66 @@ class Paths:
         forms = [fold(form).rstrip("/") + "/" for form in dict.fromkeys((path, self.resolved(path)))]
         found = [one[len(form) :] for one in self.every_file() for form in forms if one.startswith(form)]
         return list(dict.fromkeys(found))
+''',
+    "guard_match": r'''"""Say whether a path with patterns or unknown pieces could be a given path (hooks.md 4.4).
+
+A pattern is a list of tokens; the positions in the candidate that are reached so far go along as a set.
+"""
+
+from __future__ import annotations
+
+from guard_paths import fold
+from guard_words import ANY, SET, STAR, UNKNOWN, WILD, known_pieces, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from guard_paths import Paths
+
+    Token = tuple[str, str]
+
+
+def match_file(paths: Paths, text: str, path: str) -> str:
+    """Return the name of a protected file that a text with patterns or unknown pieces could name, or an empty text."""
+    if UNKNOWN in path:
+        tail = fold(path.rpartition(UNKNOWN)[2])
+        for name in dict.fromkeys(paths.files.values()):
+            if tail.endswith("/" + name):
+                return name
+        if not could_spell(text):
+            return ""
+    tokens = tokens_of(fold(path))
+    for candidate in paths.every_file():
+        if matches(tokens, candidate, paths.dots):
+            return paths.listed(candidate) or candidate
+    return ""
+
+
+def match_folder(paths: Paths, text: str, path: str) -> str:
+    """Return the name of a protected file below a folder that the text could name, or an empty text."""
+    if UNKNOWN in path and not could_spell(text):
+        return ""
+    tokens = tokens_of(fold(path))
+    candidates = paths.near if UNKNOWN in path else paths.above
+    return next((paths.above[one] for one in candidates if matches(tokens, one, paths.dots)), "")
+
+
+def matching_folders(paths: Paths, pattern: str) -> list[str]:
+    """Return the folders above protected files that an absolute pattern could match."""
+    tokens = tokens_of(fold(pattern))
+    return [folder for folder in paths.above if matches(tokens, folder, paths.dots)]
+
+
+def pattern_fits(pattern: str, name: str) -> bool:
+    """Return whether a pattern for one component could match the name."""
+    return matches(tokens_of(fold(pattern)), fold(name), False)
 
 
 def could_spell(text: str) -> bool:
     """Return whether the known pieces of a path with unknown ones are enough to suspect a protected name."""
     pieces = [fold(plain(piece)) for piece in known_pieces(text)]
     return sum(map(len, pieces)) >= 4 and any("scratch" in piece or "handoff" in piece for piece in pieces)
-
-
-# Matching. A pattern is a list of tokens; the positions in the candidate that are reached so far go along as a set.
 
 
 def tokens_of(pattern: str) -> list[Token]:
@@ -662,45 +667,52 @@ def tokens_of(pattern: str) -> list[Token]:
     return tokens
 
 
-def matches(tokens: list[Token], path: str) -> bool:
-    """Return whether the pattern could match the whole path."""
+def matches(tokens: list[Token], path: str, dots: bool) -> bool:
+    """Return whether the pattern could match the whole path; with `dots` it matches leading dots, too."""
+    fixed = blocked(path, dots)
     reached = {0}
     for kind, value in tokens:
-        reached = STEPS[kind](reached, path, value)
+        reached = STEPS[kind](reached, path, value, fixed)
         if not reached:
             return False
     return len(path) in reached
 
 
-def step_is(reached: set[int], path: str, value: str) -> set[int]:
+def blocked(path: str, dots: bool) -> frozenset[int]:
+    """Return the positions that a pattern character can't stand for: slashes, dots at the start of a component."""
+    starts = (at for at, char in enumerate(path) if char == "." and path[at - 1 : at] in ("/", "") and not dots)
+    return frozenset([*(at for at, char in enumerate(path) if char == "/"), *starts, len(path)])
+
+
+def step_is(reached: set[int], path: str, value: str, _fixed: frozenset[int]) -> set[int]:
     """Return the positions behind one fixed character."""
     return {at + 1 for at in reached if path[at : at + 1] == value}
 
 
-def step_any(reached: set[int], path: str, _value: str) -> set[int]:
+def step_any(reached: set[int], _path: str, _value: str, fixed: frozenset[int]) -> set[int]:
     """Return the positions behind one character that a pattern may match."""
-    return {at + 1 for at in reached if at < len(path) and may_match(path, at)}
+    return {at + 1 for at in reached if at not in fixed}
 
 
-def step_set(reached: set[int], path: str, value: str) -> set[int]:
+def step_set(reached: set[int], path: str, value: str, fixed: frozenset[int]) -> set[int]:
     """Return the positions behind one character of a bracket."""
-    return {at + 1 for at in reached if at < len(path) and may_match(path, at) and in_set(path[at], value)}
+    return {at + 1 for at in reached if at not in fixed and in_set(path[at], value)}
 
 
-def step_star(reached: set[int], path: str, _value: str) -> set[int]:
+def step_star(reached: set[int], _path: str, _value: str, fixed: frozenset[int]) -> set[int]:
     """Return the positions behind any run of characters of one component."""
     found: set[int] = set()
     for start in reached:
         at = start
         while at not in found:
             found.add(at)
-            if at == len(path) or not may_match(path, at):
+            if at in fixed:
                 break
             at += 1
     return found
 
 
-def step_folders(reached: set[int], path: str, _value: str) -> set[int]:
+def step_folders(reached: set[int], path: str, _value: str, fixed: frozenset[int]) -> set[int]:
     """Return the positions behind any number of whole folders that don't begin with a dot."""
     found: set[int] = set()
     for start in reached:
@@ -708,18 +720,16 @@ def step_folders(reached: set[int], path: str, _value: str) -> set[int]:
         while at not in found:
             found.add(at)
             slash = path.find("/", at)
-            if slash < 0 or (path[at] == "." and not DOTS):
+            if slash < 0 or (at in fixed and at != slash):
                 break
             at = slash + 1
     return found
 
 
-def step_all(reached: set[int], path: str, _value: str) -> set[int]:
+def step_all(reached: set[int], path: str, _value: str, _fixed: frozenset[int]) -> set[int]:
     """Return the positions behind any text."""
     return set(range(min(reached), len(path) + 1))
 
-
-DOTS: list[bool] = []  # holds something once patterns match leading dots, too
 
 STEPS = {
     "is": step_is,
@@ -729,11 +739,6 @@ STEPS = {
     "folders": step_folders,
     "all": step_all,
 }
-
-
-def may_match(path: str, at: int) -> bool:
-    """Return whether a pattern character may stand for this one: no slash, no dot at the start of a component."""
-    return path[at] != "/" and not (path[at] == "." and path[at - 1] == "/" and not DOTS)
 
 
 def in_set(char: str, inside: str) -> bool:
@@ -756,6 +761,63 @@ def ranges(body: str) -> Iterator[str]:
         else:
             yield body[at]
             at += 1
+''',
+    "guard_layout": r'''"""Find the switch `protect_tools` in layout.toml by a scan of its lines (hooks.md 4.1)."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+
+LAYOUT_LIMIT = 64 * 1024
+
+
+def protects_tools(path: str) -> bool:
+    """Return whether the layout asks to protect the tools: anything but `false` does, a slip among it."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+    except (OSError, ValueError):
+        return False
+    try:
+        with open(path, "rb") as opened:
+            data = opened.read(LAYOUT_LIMIT + 1)
+    except OSError:
+        return True
+    found = switch_in(data[:LAYOUT_LIMIT].decode("utf-8-sig", "replace"))
+    return len(data) > LAYOUT_LIMIT if found is None else found
+
+
+def switch_in(text: str) -> Optional[bool]:
+    """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
+    table, found = "", None
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if line.startswith("["):
+            table = bare(line.partition("]")[0][1:]) or "?"
+            continue
+        key, equals, value = line.partition("=")
+        if not equals or line.startswith("#"):
+            continue
+        name = ".".join(bare(part) for part in key.split("."))
+        full = f"{table}.{name}" if table else name
+        if full == "harness" and "protect_tools" in value:
+            value = value.partition("protect_tools")[2].partition("=")[2].strip(" \t}")
+        elif full != "harness.protect_tools":
+            continue
+        found = bool(found) or value.partition("#")[0].strip() != "false"
+    return found
+
+
+def bare(key: str) -> str:
+    """Return a part of a key without blanks and quotes."""
+    return key.strip().strip("\"'")
 ''',
     "guard_shell": r'''"""Read a shell text as a shell does and judge each simple command that it would run (hooks.md 4.4).
 
@@ -834,7 +896,23 @@ class Word:
 class Frame:
     """An open group, condition or loop: what held when it began, and what its branches have left."""
 
-    __slots__ = ("body", "branches", "entry", "exits", "fed", "function", "kind", "link", "lost", "out", "piped", "reads", "stdin", "vars", "won")
+    __slots__ = (
+        "body",
+        "branches",
+        "entry",
+        "exits",
+        "fed",
+        "function",
+        "kind",
+        "link",
+        "lost",
+        "out",
+        "piped",
+        "reads",
+        "stdin",
+        "vars",
+        "won",
+    )
 
     def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: Optional[str]) -> None:
         self.kind = kind
@@ -925,7 +1003,9 @@ class Call:
         """Judge shell code that the command would run; return what it prints, as far as known."""
         reader = self.reader.inner(plain(text), 0)
         if positional:
-            reader.set_positional(list(positional))
+            import guard_syntax
+
+            guard_syntax.set_positional(reader, list(positional))
         reader.frames[0].stdin = self.stdin
         reader.program("")
         return reader.output()
@@ -1021,13 +1101,6 @@ class Reader:
             return [self.paths.project]
         return [UNKNOWN]
 
-    def set_positional(self, words: list[str]) -> None:
-        """Give `$0`, `$1` … and `$@` their values; words[0] is `$0`."""
-        for number, word in enumerate(words):
-            self.assign(str(number), [plain(word)])
-        for name in "@*":
-            self.assign(name, [" ".join(map(plain, words[1:]))])
-
     # Words
 
     def word(self) -> Word:
@@ -1043,7 +1116,12 @@ class Reader:
         pieces: list[Piece] = [head] if head else []
         kept = self.rest_of_word(pieces)
         raw = text[start : self.pos]
-        return Word(joined(pieces, self.shared), raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head, head, kept or bool(head))
+        return Word(
+            joined(pieces, self.shared),
+            raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head,
+            head,
+            kept or bool(head),
+        )
 
     def rest_of_word(self, pieces: list[Piece]) -> bool:
         """Read the pieces of a word up to its end; return whether it is kept even if it is empty."""
@@ -1074,7 +1152,9 @@ class Reader:
         """Read a parenthesis or substitution that belongs to the word; return False if the word ends here."""
         text, at = self.text, self.pos
         if char in "<>" and text[at + 1 : at + 2] == "(" and not self.in_arithmetic():
-            pieces.append(self.process())
+            import guard_syntax
+
+            pieces.append(guard_syntax.process(self))
             return True
         if char != "(" or self.in_arithmetic():
             return False
@@ -1083,11 +1163,15 @@ class Reader:
             return False
         if head[-1:] == "=" and is_name(head[:-1].rstrip("+")):
             self.pos += 1
-            pieces.append(self.array())
+            import guard_syntax
+
+            pieces.append(guard_syntax.array(self))
             return True
         if not pieces:
             return False
-        self.pos = self.skip_parentheses(at)
+        import guard_syntax
+
+        self.pos = guard_syntax.skip_parentheses(self, at)
         pieces.append(marks.STAR)
         return True
 
@@ -1098,49 +1182,12 @@ class Reader:
             at += 1
         return self.text[at : at + 1] == ")"
 
-    def skip_parentheses(self, at: int) -> int:
-        """Return the position behind the parenthesis that closes a pattern."""
-        depth = 0
-        while at < self.end:
-            char = self.text[at]
-            if char == "\\":
-                at += 1
-            elif char in "'\"":
-                at = self.find(char, at + 1)
-            elif char in "()":
-                depth += 1 if char == "(" else -1
-                if depth == 0:
-                    return at + 1
-            at += 1
-        raise Trouble("an open parenthesis")
-
     def find(self, char: str, at: int) -> int:
         """Return where the character stands next; raise Trouble if it doesn't."""
         found = self.text.find(char, at)
         if found < 0:
             raise Trouble(f"an open {char}")
         return found
-
-    def array(self) -> list[str]:
-        """Read the words of an array up to its parenthesis; each may be the value."""
-        values: list[str] = []
-        while True:
-            self.blanks(newlines=True)
-            if self.pos >= self.end:
-                raise Trouble("an open array")
-            if self.text[self.pos] == ")":
-                self.pos += 1
-                return values or [""]
-            if self.text[self.pos] in ENDS:
-                raise Trouble("an operator in an array")
-            values += [field for text in self.word().texts for field in marks.fields(text)]
-
-    def process(self) -> str:
-        """Judge a process substitution and return a path that stands for it."""
-        reader = self.inner(self.text, self.pos + 2)
-        reader.program(")")
-        self.pos = reader.pos
-        return self.shared.stream(reader.output())
 
     def escaped(self, pieces: list[Piece]) -> bool:
         """Read a backslash and what it quotes; before a line break both vanish."""
@@ -1194,25 +1241,6 @@ class Reader:
                 pieces.append(char)
                 self.pos += 1
 
-    def backquoted(self, pieces: list[Piece], quoted: bool = False) -> bool:
-        """Judge a command substitution in backquotes."""
-        text, at, code = self.text, self.pos + 1, []
-        while True:
-            if at >= self.end:
-                raise Trouble("an open backquote")
-            char = text[at]
-            if char == "`":
-                break
-            if char == "\\" and text[at + 1 : at + 2] in ("`", "\\", "$", '"' if quoted else "`"):
-                at += 1
-            code.append(text[at])
-            at += 1
-        self.pos = at + 1
-        reader = self.inner("".join(code), 0)
-        reader.program("")
-        pieces.append(printed(reader.output(), quoted))
-        return False
-
     def dollar(self, pieces: list[Piece], quoted: bool = False) -> bool:
         """Read what a dollar sign begins; return whether it is a quote."""
         text, at = self.text, self.pos + 1
@@ -1224,9 +1252,13 @@ class Reader:
             pieces.append(printed(reader.output(), quoted))
         elif char == "{":
             self.pos = at + 1
-            pieces.append([value if quoted else marks.live(value) for value in self.parameter()])
+            import guard_syntax
+
+            pieces.append([value if quoted else marks.live(value) for value in guard_syntax.parameter(self)])
         elif char == "'" and not quoted:
-            pieces.append(self.ansi())
+            import guard_syntax
+
+            pieces.append(guard_syntax.ansi(self))
             return True
         elif char == '"' and not quoted:
             self.pos = at
@@ -1244,61 +1276,6 @@ class Reader:
             self.pos = at
             pieces.append("$")
         return False
-
-    def ansi(self) -> str:
-        """Read a text in `$'…'`."""
-        at = self.pos + 2
-        while at < self.end and self.text[at] != "'":
-            at += 2 if self.text[at] == "\\" else 1
-        if at >= self.end:
-            raise Trouble("an open $'")
-        start, self.pos = self.pos + 2, at + 1
-        return marks.decode(self.text[start:at])
-
-    def parameter(self) -> list[str]:
-        """Read the rest of `${…}` and return its possible values."""
-        text = self.text
-        prefix = text[self.pos : self.pos + 1]
-        if prefix in ("!", "#", "^", "=", "~") and text[self.pos + 1 : self.pos + 2] not in ("}", ""):
-            self.pos += 1
-        elif text.startswith("(P)", self.pos):
-            prefix, self.pos = "!", self.pos + 3
-        start = self.pos
-        while self.pos < self.end and text[self.pos] in NAME_REST:
-            self.pos += 1
-        if self.pos == start and text[start : start + 1] in tuple("@*?$!-"):
-            self.pos += 1
-        values = self.value(text[start : self.pos]) if self.pos > start else [UNKNOWN]
-        if prefix == "!":
-            values = [one for name in values for one in self.value(name)]
-        name = text[start : self.pos]
-        operand = self.operand()
-        if prefix == "#":
-            return [UNKNOWN]
-        if operand and operand[0].lstrip(":") == "=" and is_name(name):
-            self.assign(name, applied(values, *operand))
-        return applied(values, *operand) if operand else values
-
-    def operand(self) -> Optional[tuple[str, list[str]]]:
-        """Read the operator of `${name…}` and the possible texts behind it, up to the closing brace."""
-        text, start = self.text, self.pos
-        if text[self.pos : self.pos + 1] == "[":
-            self.pos = self.find("]", self.pos) + 1
-            start = self.pos
-        while self.pos < self.end and text[self.pos] in ":-=+?#%/^,@~":
-            self.pos += 1
-        operator = text[start : self.pos]
-        pieces: list[Piece] = []
-        while self.pos < self.end and text[self.pos] != "}":
-            if text[self.pos] in QUOTES:
-                QUOTES[text[self.pos]](self, pieces)
-            else:
-                pieces.append(text[self.pos])
-                self.pos += 1
-        if self.pos >= self.end:
-            raise Trouble("an open ${")
-        self.pos += 1
-        return (operator, joined(pieces, self.shared)) if operator or pieces else None
 
     # Between words
 
@@ -1365,19 +1342,25 @@ class Reader:
         if token == ")":
             return not self.leave("(")
         if token in (";;", ";&", ";;&", ";|"):
-            self.next_branch()
-            self.patterns()
+            import guard_syntax
+
+            guard_syntax.next_branch(self)
+            guard_syntax.patterns(self)
         return False
 
     def open_parenthesis(self) -> None:
         """Read an opening parenthesis: a function's mark, an argument's pattern, or a subshell."""
         if self.words and self.blank_parentheses():
             self.pos = self.find(")", self.pos) + 1
-            self.define(self.words[0].texts[0])
+            import guard_syntax
+
+            guard_syntax.define(self, self.words[0].texts[0])
             return
         if self.words and not all(word.bare in BEFORE_GROUP for word in self.words) and not self.in_arithmetic():
             start = self.pos
-            self.pos = self.skip_parentheses(start)
+            import guard_syntax
+
+            self.pos = guard_syntax.skip_parentheses(self, start)
             pieces: list[Piece] = [marks.STAR]
             self.rest_of_word(pieces)
             self.words.append(Word(joined(pieces, self.shared)))
@@ -1390,11 +1373,6 @@ class Reader:
     def is_dollar_arithmetic(self) -> bool:
         """Return whether the parenthesis at the current position is the second one of `$((`."""
         return self.pos >= 2 and self.text[self.pos - 2 : self.pos] == "$("
-
-    def define(self, name: str) -> None:
-        """Mark the group that follows as the body of a function."""
-        self.words = []
-        self.frames[-1].function = name
 
     # Frames
 
@@ -1434,37 +1412,6 @@ class Reader:
         """Make the folders those that may be in force when the list ends."""
         self.folders = united([frame.won, frame.lost]) or self.folders
 
-    def next_branch(self) -> None:
-        """Begin another branch of the innermost condition."""
-        frame = self.frames[-1]
-        if frame.kind not in ("if", "case"):
-            return
-        frame.branches.append(self.folders)
-        self.folders = frame.won = frame.entry
-        frame.lost = ()
-        frame.link = ""
-
-    def patterns(self) -> None:
-        """Read the patterns of the next branch of a `case`, or the `esac` in their place."""
-        if self.frames[-1].kind != "case":
-            return
-        self.blanks(newlines=True)
-        if self.text[self.pos : self.pos + 1] == "(":
-            self.pos += 1
-        while self.pos < self.end:
-            self.blanks(newlines=True)
-            char = self.text[self.pos : self.pos + 1]
-            if char == ")":
-                self.pos += 1
-                return
-            if char == "|":
-                self.pos += 1
-            elif char in ENDS or not char:
-                return
-            elif self.word().bare == "esac":
-                self.leave("case")
-                return
-
     # Commands
 
     def take(self, word: Word) -> None:
@@ -1476,7 +1423,12 @@ class Reader:
         command_position = not self.words and not self.redirections and not self.assigned
         if command_position and word.bare in KEYWORDS and self.keyword(word.bare):
             return
-        if word.bare == "{" and all(one.bare in BEFORE_GROUP for one in self.words[:1]) and len(self.words) <= 2 and self.words:
+        if (
+            word.bare == "{"
+            and all(one.bare in BEFORE_GROUP for one in self.words[:1])
+            and len(self.words) <= 2
+            and self.words
+        ):
             self.words = []
             self.enter("{")
             return
@@ -1484,6 +1436,18 @@ class Reader:
             self.assigned = True
             return
         self.words.append(word)
+
+    def keyword(self, word: str) -> bool:
+        """Carry out a keyword; return False if the word is an ordinary one here."""
+        import guard_syntax
+
+        return guard_syntax.keyword(self, word)
+
+    def backquoted(self, pieces: list[Piece], quoted: bool = False) -> bool:
+        """Judge a command substitution in backquotes."""
+        import guard_syntax
+
+        return guard_syntax.backquoted(self, pieces, quoted)
 
     @staticmethod
     def is_descriptor(word: Word) -> bool:
@@ -1499,7 +1463,7 @@ class Reader:
             return False
         values = [self.assigned_text(text.partition("=")[2]) for text in word.texts]
         if name == "GLOBIGNORE":
-            self.paths.match_dots()
+            self.paths.dots = True
         self.assign(name[:-1] if add else name, values, add)
         return True
 
@@ -1508,87 +1472,6 @@ class Reader:
         if text[:1] == marks.TILDE:
             text = self.paths.from_home(text, self.folders[0])
         return plain(text)
-
-    def keyword(self, word: str) -> bool:
-        """Carry out a keyword; return False if the word is an ordinary one here."""
-        if word in CLOSERS:
-            self.finish("")
-            return self.leave(CLOSERS[word])
-        if self.closed:
-            self.finish("")
-        if word in BRANCHES:
-            self.settle(self.frames[-1])
-            self.next_branch()
-        elif word in PASSED:
-            self.frames[-1].link = ""
-        elif word == "function":
-            self.blanks()
-            name = self.word().texts[0]
-            self.blanks()
-            if self.text.startswith("(", self.pos) and self.blank_parentheses():
-                self.pos = self.find(")", self.pos) + 1
-            self.define(name)
-        elif word == "case":
-            self.case()
-        elif word == "[[":
-            self.condition()
-        elif word in ("for", "select", "foreach"):
-            self.loop()
-        elif word in OPENERS:
-            self.enter(OPENERS[word])
-        else:
-            return False
-        return True
-
-    def case(self) -> None:
-        """Read `case WORD in` and the patterns of the first branch."""
-        self.blanks()
-        self.word()
-        self.blanks(newlines=True)
-        if self.pos < self.end and self.text[self.pos] not in ENDS:
-            self.word()
-        self.enter("case")
-        self.patterns()
-
-    def condition(self) -> None:
-        """Read `[[ … ]]`, in which operators compare."""
-        while True:
-            self.blanks(newlines=True)
-            if self.pos >= self.end:
-                raise Trouble("an open [[")
-            if self.text[self.pos] in ENDS and self.text[self.pos : self.pos + 2] not in ("<(", ">("):
-                self.pos += 1
-            elif self.word().bare == "]]":
-                self.words.append(Word(["[["]))
-                return
-
-    def loop(self) -> None:
-        """Read the head of a `for`: its variable takes each of the words."""
-        self.enter("loop")
-        self.blanks()
-        if self.text.startswith("((", self.pos) or self.pos >= self.end or self.text[self.pos] in ENDS:
-            return
-        name = self.word().texts[0]
-        self.blanks(newlines=True)
-        closer = ""
-        if self.text.startswith("(", self.pos):
-            self.pos += 1
-            closer = ")"
-        elif self.text[self.pos : self.pos + 2] == "in" and self.text[self.pos + 2 : self.pos + 3] in ENDS | {""}:
-            self.pos += 2
-        else:
-            self.assign(name, self.value("@"))
-            return
-        values: list[str] = []
-        while True:
-            self.blanks(newlines=bool(closer))
-            if self.pos >= self.end or self.text[self.pos] in ENDS and self.text[self.pos : self.pos + 2] not in ("<(", ">("):
-                break
-            values += [field for text in self.word().texts for field in marks.fields(text)]
-        if closer and self.text.startswith(closer, self.pos):
-            self.pos += 1
-        self.vars = {**self.vars, name: distinct(values) or [""]}
-        self.lent = False
 
     def redirection(self, _descriptor: str) -> None:
         """Read a redirection and its target."""
@@ -1605,7 +1488,9 @@ class Reader:
         self.pos = at + len(token)
         self.blanks()
         if token in ("<<", "<<-"):
-            self.heredoc(token == "<<-")
+            import guard_syntax
+
+            guard_syntax.heredoc(self, token == "<<-")
             return
         if self.pos >= self.end or (text[self.pos] in ENDS and text[self.pos : self.pos + 2] not in ("<(", ">(")):
             return
@@ -1615,92 +1500,6 @@ class Reader:
             self.body = plain(target.texts[0]) + "\n"
         elif token == "<":
             self.body = self.shared.stream_text(target.texts[0])
-
-    def heredoc(self, indented: bool) -> None:
-        """Find the body of a heredoc, which begins behind the line, and put it on stdin."""
-        delimiter, is_quoted = self.delimiter()
-        if self.line_end < self.pos:
-            self.line_end = self.end_of_line()
-        start = self.skips.get(self.line_end, self.line_end + 1)
-        body, end = self.cut_body(start, delimiter, indented)
-        self.skips[self.line_end] = end
-        self.body = body if is_quoted else self.expanded(body)
-
-    def delimiter(self) -> tuple[str, bool]:
-        """Read the delimiter of a heredoc without expanding it; return it and whether it is quoted."""
-        text, start, done = self.text, self.pos, []
-        while self.pos < self.end and text[self.pos] not in ENDS:
-            char = text[self.pos]
-            if char == "\\":
-                done.append(text[self.pos + 1 : self.pos + 2])
-                self.pos += 2
-            elif char in "'\"":
-                close = self.find(char, self.pos + 1)
-                done.append(text[self.pos + 1 : close])
-                self.pos = close + 1
-            else:
-                if char != "$" or text[self.pos + 1 : self.pos + 2] not in ("'", '"'):
-                    done.append(char)
-                self.pos += 1
-        return "".join(done), any(char in "'\"\\" for char in text[start : self.pos])
-
-    def end_of_line(self) -> int:
-        """Return where the current line ends: at a line break outside quotes, substitutions and comments."""
-        text, at, open_ones = self.text, self.pos, []
-        while at < self.end:
-            char = text[at]
-            inside = open_ones[-1] if open_ones else ""
-            if char == "\\":
-                at += 1
-            elif char == '"':
-                if inside == '"':
-                    open_ones.pop()
-                else:
-                    open_ones.append(char)
-            elif inside == '"':
-                if text.startswith("$(", at):
-                    open_ones.append("(")
-                    at += 1
-            elif char == "'":
-                at = self.find("'", at + 1)
-            elif char == "\n":
-                break
-            elif char == "#" and text[at - 1] in " \t;&|(":
-                return self.find_or_end("\n", at)
-            elif char == "(":
-                open_ones.append("(")
-            elif char == ")" and inside == "(":
-                open_ones.pop()
-            at += 1
-        return min(at, self.end)
-
-    def find_or_end(self, char: str, at: int) -> int:
-        """Return where the character stands next, or the end of the text."""
-        found = self.text.find(char, at)
-        return self.end if found < 0 else found
-
-    def cut_body(self, start: int, delimiter: str, indented: bool) -> tuple[str, int]:
-        """Return the body of a heredoc that begins at `start`, and where the text goes on behind it."""
-        at, lines = start, []
-        while at < self.end:
-            stop = self.find_or_end("\n", at)
-            line = self.text[at:stop]
-            if indented:
-                line = line.lstrip("\t")
-            at = stop + 1
-            if line == delimiter:
-                break
-            lines.append(line + "\n")
-        return "".join(lines), min(at, self.end)
-
-    def expanded(self, body: str) -> str:
-        """Judge the substitutions in an unquoted body and return it, expanded as far as known."""
-        if "$" not in body and "`" not in body and "\\" not in body:
-            return body
-        reader = self.inner(body, 0)
-        pieces: list[Piece] = []
-        reader.quoted(pieces, "")
-        return joined(pieces, self.shared)[0]
 
     def finish(self, token: str) -> None:
         """Judge the command that ends here, and note what the operator behind it means for the next one."""
@@ -1727,7 +1526,12 @@ class Reader:
             self.folders = frame.lost or frame.won
 
     def step(
-        self, frame: Frame, words: list[Word], redirections: list[tuple[str, Word]], closed: Optional[Frame], to_pipe: bool
+        self,
+        frame: Frame,
+        words: list[Word],
+        redirections: list[tuple[str, Word]],
+        closed: Optional[Frame],
+        to_pipe: bool,
     ) -> None:
         """Judge one member of a list: a simple command, or the redirections of a group that has ended."""
         if not closed:
@@ -1740,9 +1544,11 @@ class Reader:
         if closed:
             out, state = "".join(closed.out) or None, closed.state()
             if closed.reads and self.body is not None:
-                self.code_of_group(closed)
+                import guard_syntax
+
+                guard_syntax.code_of_group(self, closed)
         else:
-            out, state = self.run(words, stdin)
+            out, state = self.run(words, stdin, to_pipe or self.depth > 0 or len(self.frames) > 1)
         piped = to_pipe or frame.piped
         if to_pipe:
             frame.fed, self.folders = out, before
@@ -1752,12 +1558,6 @@ class Reader:
             if frame.piped:
                 self.folders = united([before, self.folders])
         self.chain(frame, before, "?" if piped else state)
-
-    def code_of_group(self, closed: Frame) -> None:
-        """Judge the body behind a group in which a shell reads its code from stdin."""
-        reader = self.inner(self.body or "", 0)
-        reader.folders = closed.entry
-        reader.program("")
 
     def chain(self, frame: Frame, before: Folders, state: str) -> None:
         """Note the folders in which the list goes on, for success and for failure."""
@@ -1786,26 +1586,36 @@ class Reader:
                     if name:
                         raise Denied(name, f"a redirection with `{token}`")
 
-    def run(self, words: list[Word], stdin: Optional[str]) -> tuple[Optional[str], str]:
+    def combinations(self, words: list[Word]) -> list[list[str]]:
+        """Return the possible word lists of a command."""
+        if all(len(word.texts) == 1 for word in words):
+            return [words_of([(word, word.texts[0]) for word in words])]
+        import guard_syntax
+
+        return guard_syntax.combinations(self.shared, words)
+
+    def run(self, words: list[Word], stdin: Optional[str], used: bool) -> tuple[Optional[str], str]:
         """Judge a simple command with each combination of its words' values; return what it prints and its state."""
         out, state = None, "ok"
         before, reached = self.folders, []
-        for argv in combinations(words, self.shared):
+        for argv in self.combinations(words):
             if not argv:
                 continue
             self.folders = before
             call = Call(self, argv, stdin)
-            self.judge(call)
+            self.judge(call, used)
             out, state = call.out, call.state
             reached.append(self.folders)
         self.folders = united(reached) or before
         return out, state
 
-    def judge(self, call: Call) -> None:
-        """Judge one call by the tables, a function of the text itself, or an alias."""
+    def judge(self, call: Call, used: bool = True) -> None:
+        """Judge one call by the tables, a function of the text itself, or an alias; `used`: what it prints matters."""
         name = call.words[0]
         if name in self.functions and name not in self.calling:
-            self.call_function(call)
+            import guard_syntax
+
+            guard_syntax.call_function(self, call)
         elif name in self.aliases and name not in self.calling:
             self.shared.spend()
             calling, self.calling = self.calling, self.calling | {name}
@@ -1814,20 +1624,7 @@ class Reader:
         else:
             import guard_commands
 
-            guard_commands.judge(call)
-
-    def call_function(self, call: Call) -> None:
-        """Judge the body of a function with the words of its call, in this shell."""
-        self.shared.spend(40)
-        text, start, end = self.functions[call.words[0]]
-        reader = self.inner(text[:end], start)
-        reader.calling = self.calling | {call.words[0]}
-        reader.skips = {}
-        reader.set_positional(call.words)
-        reader.frames[0].stdin = call.stdin
-        reader.program("")
-        self.folders, self.vars, self.lent = reader.folders, reader.vars, True
-        call.out = reader.output()
+            guard_commands.judge(call, used)
 
 
 def joined(pieces: list[Piece], shared: Shared) -> list[str]:
@@ -1842,23 +1639,6 @@ def joined(pieces: list[Piece], shared: Shared) -> list[str]:
             shared.spend(len(piece) - 1)
             texts = [text + choice for text in texts for choice in piece]
     return texts
-
-
-def combinations(words: list[Word], shared: Shared) -> list[list[str]]:
-    """Return the possible word lists of a command; past 64 the k-th values of all words go together."""
-    count = 1
-    for word in words:
-        count *= len(word.texts)
-    if count == 1:
-        return [words_of([(word, word.texts[0]) for word in words])]
-    shared.spend(count if count <= MOST_CHOICES else max(len(word.texts) for word in words) * len(words))
-    if count > MOST_CHOICES:
-        most = max(len(word.texts) for word in words)
-        return [words_of([(word, word.texts[k % len(word.texts)]) for word in words]) for k in range(most)]
-    lists: list[list[tuple[Word, str]]] = [[]]
-    for word in words:
-        lists = [[*one, (word, text)] for one in lists for text in word.texts]
-    return [words_of(one) for one in lists]
 
 
 def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
@@ -1876,6 +1656,464 @@ def printed(text: Optional[str], quoted: bool) -> list[str]:
         return [UNKNOWN]
     text = text.rstrip("\n")
     return [text if quoted else marks.live(text)]
+
+
+def united(choices: list[Folders]) -> Folders:
+    """Return all folders of the choices, each once."""
+    if len(choices) == 2 and not choices[1]:
+        return choices[0]
+    return tuple(dict.fromkeys(folder for choice in choices for folder in choice))
+
+
+def is_name(text: str) -> bool:
+    """Return whether the text is a variable's name."""
+    return text[:1] in NAME_START and not set(text) - NAME_REST if text else False
+
+
+MARK = {"*": marks.STAR, "?": marks.ANY, "[": marks.SET, "{": marks.OPEN, "}": marks.CLOSE, ",": marks.COMMA}
+QUOTES = {
+    "\\": Reader.escaped,
+    "'": Reader.single,
+    '"': Reader.double,
+    "`": Reader.backquoted,
+    "$": Reader.dollar,
+}
+
+
+def judge_shell(text: str, paths: Paths, folders: Folders) -> None:
+    """Judge a shell command; raise Denied if it would change a protected file, Trouble if it can't be read."""
+    shared = Shared(paths)
+    Reader(shared, text, folders).program("")
+
+
+def judge_words(words: list[str], paths: Paths, folders: Folders) -> None:
+    """Judge a command that is given as its list of words."""
+    reader = Reader(Shared(paths), "", folders)
+    reader.judge(Call(reader, words, None))
+
+
+__all__ = ["Call", "Denied", "Reader", "Trouble", "judge_shell", "judge_words"]
+''',
+    "guard_syntax": r'''"""The rarer syntax of the shell: keywords, heredocs, parameters, arrays, functions (hooks.md 4.4).
+
+Its functions work on a `Reader` of `guard_shell`, which imports this module where a text needs it.
+"""
+
+from __future__ import annotations
+
+import guard_words as marks
+from guard_shell import (
+    BRANCHES,
+    CLOSERS,
+    ENDS,
+    MOST_CHOICES,
+    NAME_REST,
+    OPENERS,
+    PASSED,
+    QUOTES,
+    Trouble,
+    Word,
+    is_name,
+    joined,
+    printed,
+    words_of,
+)
+from guard_words import UNKNOWN, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+    from guard_shell import Call, Frame, Piece, Reader, Shared
+
+
+def set_positional(reader: Reader, words: list[str]) -> None:
+    """Give `$0`, `$1` … and `$@` their values; words[0] is `$0`."""
+    for number, word in enumerate(words):
+        reader.assign(str(number), [plain(word)])
+    for name in "@*":
+        reader.assign(name, [" ".join(map(plain, words[1:]))])
+
+
+def skip_parentheses(reader: Reader, at: int) -> int:
+    """Return the position behind the parenthesis that closes a pattern."""
+    depth = 0
+    while at < reader.end:
+        char = reader.text[at]
+        if char == "\\":
+            at += 1
+        elif char in "'\"":
+            at = reader.find(char, at + 1)
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+            if depth == 0:
+                return at + 1
+        at += 1
+    raise Trouble("an open parenthesis")
+
+
+def array(reader: Reader) -> list[str]:
+    """Read the words of an array up to its parenthesis; each may be the value."""
+    values: list[str] = []
+    while True:
+        reader.blanks(newlines=True)
+        if reader.pos >= reader.end:
+            raise Trouble("an open array")
+        if reader.text[reader.pos] == ")":
+            reader.pos += 1
+            return values or [""]
+        if reader.text[reader.pos] in ENDS:
+            raise Trouble("an operator in an array")
+        values += [field for text in reader.word().texts for field in marks.fields(text)]
+
+
+def process(reader: Reader) -> str:
+    """Judge a process substitution and return a path that stands for it."""
+    nested = reader.inner(reader.text, reader.pos + 2)
+    nested.program(")")
+    reader.pos = nested.pos
+    return reader.shared.stream(nested.output())
+
+
+def backquoted(reader: Reader, pieces: list[Piece], quoted: bool = False) -> bool:
+    """Judge a command substitution in backquotes."""
+    text, at, code = reader.text, reader.pos + 1, []
+    while True:
+        if at >= reader.end:
+            raise Trouble("an open backquote")
+        char = text[at]
+        if char == "`":
+            break
+        if char == "\\" and text[at + 1 : at + 2] in ("`", "\\", "$", '"' if quoted else "`"):
+            at += 1
+        code.append(text[at])
+        at += 1
+    reader.pos = at + 1
+    nested = reader.inner("".join(code), 0)
+    nested.program("")
+    pieces.append(printed(nested.output(), quoted))
+    return False
+
+
+def ansi(reader: Reader) -> str:
+    """Read a text in `$'…'`."""
+    at = reader.pos + 2
+    while at < reader.end and reader.text[at] != "'":
+        at += 2 if reader.text[at] == "\\" else 1
+    if at >= reader.end:
+        raise Trouble("an open $'")
+    from guard_expand import decode
+
+    start, reader.pos = reader.pos + 2, at + 1
+    return decode(reader.text[start:at])
+
+
+def parameter(reader: Reader) -> list[str]:
+    """Read the rest of `${…}` and return its possible values."""
+    text = reader.text
+    prefix = text[reader.pos : reader.pos + 1]
+    if prefix in ("!", "#", "^", "=", "~") and text[reader.pos + 1 : reader.pos + 2] not in ("}", ""):
+        reader.pos += 1
+    elif text.startswith("(P)", reader.pos):
+        prefix, reader.pos = "!", reader.pos + 3
+    start = reader.pos
+    while reader.pos < reader.end and text[reader.pos] in NAME_REST:
+        reader.pos += 1
+    if reader.pos == start and text[start : start + 1] in tuple("@*?$!-"):
+        reader.pos += 1
+    values = reader.value(text[start : reader.pos]) if reader.pos > start else [UNKNOWN]
+    if prefix == "!":
+        values = [one for name in values for one in reader.value(name)]
+    name = text[start : reader.pos]
+    operand = read_operand(reader)
+    if prefix == "#":
+        return [UNKNOWN]
+    if operand and operand[0].lstrip(":") == "=" and is_name(name):
+        reader.assign(name, applied(values, *operand))
+    return applied(values, *operand) if operand else values
+
+
+def read_operand(reader: Reader) -> Optional[tuple[str, list[str]]]:
+    """Read the operator of `${name…}` and the possible texts behind it, up to the closing brace."""
+    text, start = reader.text, reader.pos
+    if text[reader.pos : reader.pos + 1] == "[":
+        reader.pos = reader.find("]", reader.pos) + 1
+        start = reader.pos
+    while reader.pos < reader.end and text[reader.pos] in ":-=+?#%/^,@~":
+        reader.pos += 1
+    operator = text[start : reader.pos]
+    pieces: list[Piece] = []
+    while reader.pos < reader.end and text[reader.pos] != "}":
+        if text[reader.pos] in QUOTES:
+            QUOTES[text[reader.pos]](reader, pieces)
+        else:
+            pieces.append(text[reader.pos])
+            reader.pos += 1
+    if reader.pos >= reader.end:
+        raise Trouble("an open ${")
+    reader.pos += 1
+    return (operator, joined(pieces, reader.shared)) if operator or pieces else None
+
+
+def define(reader: Reader, name: str) -> None:
+    """Mark the group that follows as the body of a function."""
+    reader.words = []
+    reader.frames[-1].function = name
+
+
+def next_branch(reader: Reader) -> None:
+    """Begin another branch of the innermost condition."""
+    frame = reader.frames[-1]
+    if frame.kind not in ("if", "case"):
+        return
+    frame.branches.append(reader.folders)
+    reader.folders = frame.won = frame.entry
+    frame.lost = ()
+    frame.link = ""
+
+
+def patterns(reader: Reader) -> None:
+    """Read the patterns of the next branch of a `case`, or the `esac` in their place."""
+    if reader.frames[-1].kind != "case":
+        return
+    reader.blanks(newlines=True)
+    if reader.text[reader.pos : reader.pos + 1] == "(":
+        reader.pos += 1
+    while reader.pos < reader.end:
+        reader.blanks(newlines=True)
+        char = reader.text[reader.pos : reader.pos + 1]
+        if char == ")":
+            reader.pos += 1
+            return
+        if char == "|":
+            reader.pos += 1
+        elif char in ENDS or not char:
+            return
+        elif reader.word().bare == "esac":
+            reader.leave("case")
+            return
+
+
+def keyword(reader: Reader, word: str) -> bool:
+    """Carry out a keyword; return False if the word is an ordinary one here."""
+    if word in CLOSERS:
+        reader.finish("")
+        return reader.leave(CLOSERS[word])
+    if reader.closed:
+        reader.finish("")
+    if word in BRANCHES:
+        reader.settle(reader.frames[-1])
+        next_branch(reader)
+    elif word in PASSED:
+        reader.frames[-1].link = ""
+    elif word == "function":
+        reader.blanks()
+        name = reader.word().texts[0]
+        reader.blanks()
+        if reader.text.startswith("(", reader.pos) and reader.blank_parentheses():
+            reader.pos = reader.find(")", reader.pos) + 1
+        define(reader, name)
+    elif word == "case":
+        case(reader)
+    elif word == "[[":
+        condition(reader)
+    elif word in ("for", "select", "foreach"):
+        loop(reader)
+    elif word in OPENERS:
+        reader.enter(OPENERS[word])
+    else:
+        return False
+    return True
+
+
+def case(reader: Reader) -> None:
+    """Read `case WORD in` and the patterns of the first branch."""
+    reader.blanks()
+    reader.word()
+    reader.blanks(newlines=True)
+    if reader.pos < reader.end and reader.text[reader.pos] not in ENDS:
+        reader.word()
+    reader.enter("case")
+    patterns(reader)
+
+
+def condition(reader: Reader) -> None:
+    """Read `[[ … ]]`, in which operators compare."""
+    while True:
+        reader.blanks(newlines=True)
+        if reader.pos >= reader.end:
+            raise Trouble("an open [[")
+        if reader.text[reader.pos] in ENDS and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">("):
+            reader.pos += 1
+        elif reader.word().bare == "]]":
+            reader.words.append(Word(["[["]))
+            return
+
+
+def loop(reader: Reader) -> None:
+    """Read the head of a `for`: its variable takes each of the words."""
+    reader.enter("loop")
+    reader.blanks()
+    if reader.text.startswith("((", reader.pos) or reader.pos >= reader.end or reader.text[reader.pos] in ENDS:
+        return
+    name = reader.word().texts[0]
+    reader.blanks(newlines=True)
+    closer = ""
+    if reader.text.startswith("(", reader.pos):
+        reader.pos += 1
+        closer = ")"
+    elif reader.text[reader.pos : reader.pos + 2] == "in" and reader.text[reader.pos + 2 : reader.pos + 3] in ENDS | {
+        ""
+    }:
+        reader.pos += 2
+    else:
+        reader.assign(name, reader.value("@"))
+        return
+    values: list[str] = []
+    while True:
+        reader.blanks(newlines=bool(closer))
+        if (
+            reader.pos >= reader.end
+            or reader.text[reader.pos] in ENDS
+            and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">(")
+        ):
+            break
+        values += [field for text in reader.word().texts for field in marks.fields(text)]
+    if closer and reader.text.startswith(closer, reader.pos):
+        reader.pos += 1
+    reader.vars = {**reader.vars, name: distinct(values) or [""]}
+    reader.lent = False
+
+
+def heredoc(reader: Reader, indented: bool) -> None:
+    """Find the body of a heredoc, which begins behind the line, and put it on stdin."""
+    delimiter, is_quoted = read_delimiter(reader)
+    if reader.line_end < reader.pos:
+        reader.line_end = end_of_line(reader)
+    start = reader.skips.get(reader.line_end, reader.line_end + 1)
+    body, end = cut_body(reader, start, delimiter, indented)
+    reader.skips[reader.line_end] = end
+    reader.body = body if is_quoted else expanded(reader, body)
+
+
+def read_delimiter(reader: Reader) -> tuple[str, bool]:
+    """Read the delimiter of a heredoc without expanding it; return it and whether it is quoted."""
+    text, start, done = reader.text, reader.pos, []
+    while reader.pos < reader.end and text[reader.pos] not in ENDS:
+        char = text[reader.pos]
+        if char == "\\":
+            done.append(text[reader.pos + 1 : reader.pos + 2])
+            reader.pos += 2
+        elif char in "'\"":
+            close = reader.find(char, reader.pos + 1)
+            done.append(text[reader.pos + 1 : close])
+            reader.pos = close + 1
+        else:
+            if char != "$" or text[reader.pos + 1 : reader.pos + 2] not in ("'", '"'):
+                done.append(char)
+            reader.pos += 1
+    return "".join(done), any(char in "'\"\\" for char in text[start : reader.pos])
+
+
+def end_of_line(reader: Reader) -> int:
+    """Return where the current line ends: at a line break outside quotes, substitutions and comments."""
+    text, at = reader.text, reader.pos
+    open_ones: list[str] = []
+    while at < reader.end:
+        char = text[at]
+        inside = open_ones[-1] if open_ones else ""
+        if char == "\\":
+            at += 1
+        elif char == '"':
+            if inside == '"':
+                open_ones.pop()
+            else:
+                open_ones.append(char)
+        elif inside == '"':
+            if text.startswith("$(", at):
+                open_ones.append("(")
+                at += 1
+        elif char == "'":
+            at = reader.find("'", at + 1)
+        elif char == "\n":
+            break
+        elif char == "#" and text[at - 1] in " \t;&|(":
+            return find_or_end(reader, "\n", at)
+        elif char == "(":
+            open_ones.append("(")
+        elif char == ")" and inside == "(":
+            open_ones.pop()
+        at += 1
+    return min(at, reader.end)
+
+
+def find_or_end(reader: Reader, char: str, at: int) -> int:
+    """Return where the character stands next, or the end of the text."""
+    found = reader.text.find(char, at)
+    return reader.end if found < 0 else found
+
+
+def cut_body(reader: Reader, start: int, delimiter: str, indented: bool) -> tuple[str, int]:
+    """Return the body of a heredoc that begins at `start`, and where the text goes on behind it."""
+    at, lines = start, []
+    while at < reader.end:
+        stop = find_or_end(reader, "\n", at)
+        line = reader.text[at:stop]
+        if indented:
+            line = line.lstrip("\t")
+        at = stop + 1
+        if line == delimiter:
+            break
+        lines.append(line + "\n")
+    return "".join(lines), min(at, reader.end)
+
+
+def expanded(reader: Reader, body: str) -> str:
+    """Judge the substitutions in an unquoted body and return it, expanded as far as known."""
+    if "$" not in body and "`" not in body and "\\" not in body:
+        return body
+    nested = reader.inner(body, 0)
+    pieces: list[Piece] = []
+    nested.quoted(pieces, "")
+    return joined(pieces, reader.shared)[0]
+
+
+def code_of_group(reader: Reader, closed: Frame) -> None:
+    """Judge the body behind a group in which a shell reads its code from stdin."""
+    nested = reader.inner(reader.body or "", 0)
+    nested.folders = closed.entry
+    nested.program("")
+
+
+def call_function(reader: Reader, call: Call) -> None:
+    """Judge the body of a function with the words of its call, in this shell."""
+    reader.shared.spend(40)
+    text, start, end = reader.functions[call.words[0]]
+    nested = reader.inner(text[:end], start)
+    nested.calling = reader.calling | {call.words[0]}
+    nested.skips = {}
+    set_positional(nested, call.words)
+    nested.frames[0].stdin = call.stdin
+    nested.program("")
+    reader.folders, reader.vars, reader.lent = nested.folders, nested.vars, True
+    call.out = nested.output()
+
+
+def combinations(shared: Shared, words: list[Word]) -> list[list[str]]:
+    """Return the possible word lists of a command; past 64 the k-th values of all words go together."""
+    count = 1
+    for word in words:
+        count *= len(word.texts)
+    if count == 1:
+        return [words_of([(word, word.texts[0]) for word in words])]
+    shared.spend(count if count <= MOST_CHOICES else max(len(word.texts) for word in words) * len(words))
+    if count > MOST_CHOICES:
+        most = max(len(word.texts) for word in words)
+        return [words_of([(word, word.texts[k % len(word.texts)]) for word in words]) for k in range(most)]
+    lists: list[list[tuple[Word, str]]] = [[]]
+    for word in words:
+        lists = [[*one, (word, text)] for one in lists for text in word.texts]
+    return [words_of(one) for one in lists]
 
 
 def applied(values: list[str], operator: str, operands: list[str]) -> list[str]:
@@ -1909,80 +2147,30 @@ def replaced(value: str, operator: str, operand: str) -> str:
     return value.replace(old, new, -1 if operator == "//" else 1)
 
 
-def united(choices: list[Folders]) -> Folders:
-    """Return all folders of the choices, each once."""
-    if len(choices) == 2 and not choices[1]:
-        return choices[0]
-    return tuple(dict.fromkeys(folder for choice in choices for folder in choice))
-
-
 def distinct(values: list[str]) -> list[str]:
     """Return the values of a loop, of those that can't concern a protected file only one."""
     found = marks.unique(values)
     if len(found) <= MOST_CHOICES:
         return found
-    telling = [value for value in found if set(value) & TELLING or "handoff" in value.lower() or "scratch" in value.lower()]
+    telling = [
+        value for value in found if set(value) & TELLING or "handoff" in value.lower() or "scratch" in value.lower()
+    ]
     return telling or found[:1]
 
 
-def is_name(text: str) -> bool:
-    """Return whether the text is a variable's name."""
-    return text[:1] in NAME_START and not set(text) - NAME_REST if text else False
-
-
 TELLING = frozenset("/*?[~-." + UNKNOWN)
-MARK = {"*": marks.STAR, "?": marks.ANY, "[": marks.SET, "{": marks.OPEN, "}": marks.CLOSE, ",": marks.COMMA}
-QUOTES = {
-    "\\": Reader.escaped,
-    "'": Reader.single,
-    '"': Reader.double,
-    "`": Reader.backquoted,
-    "$": Reader.dollar,
-}
-
-
-def judge_shell(text: str, paths: Paths, folders: Folders) -> None:
-    """Judge a shell command; raise Denied if it would change a protected file, Trouble if it can't be read."""
-    shared = Shared(paths)
-    Reader(shared, text, folders).program("")
-
-
-def judge_words(words: list[str], paths: Paths, folders: Folders) -> None:
-    """Judge a command that is given as its list of words."""
-    reader = Reader(Shared(paths), "", folders)
-    reader.judge(Call(reader, words, None))
-
-
-__all__ = ["Call", "Denied", "Reader", "Trouble", "judge_shell", "judge_words"]
 ''',
-    "guard_commands": r'''"""How commands write: one table from a command's name to the rule that judges its words (hooks.md 4.5).
-
-A rule gets a `Call` and denies it through `Call.write` (a file) or `Call.write_tree` (a file or a folder above one).
-Commands that are not in the table only read, as far as the guard knows.
-"""
+    "guard_options": r'''"""Read the options of a command: clusters, values, shortened long flags. Imports nothing."""
 
 from __future__ import annotations
 
-import os
-
-import guard_words as marks
-from guard_paths import exists, is_folder
-from guard_shell import ELSEWHERE, Denied, Trouble, command_name, is_name, united
-from guard_words import STAR, UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Optional
-
-    from guard_shell import Call, Folders
-
-    Rule = Callable[[Call], None]
     Options = list[tuple[str, str]]
 
+
 FLAG_PREFIX = 4  # a long flag may be shortened to that many characters
-
-
-# Options
 
 
 def split_options(words: list[str], valued: str = "", longs: str = "", glued: str = "") -> tuple[Options, list[str]]:
@@ -2058,33 +2246,41 @@ def first_operand(words: list[str], valued: str, longs: str) -> int:
         elif word[-1] in valued and not any(letter in valued for letter in word[1:-1]):
             at += 1
     return at
+''',
+    "guard_places": r'''"""Where a path of a command leads: the folders that it may name."""
+
+from __future__ import annotations
+
+import guard_words as marks
+from guard_paths import is_folder
+from guard_shell import is_name, united
+from guard_words import UNKNOWN
 
 
-# Wrappers: the command stands behind their options
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_shell import Call, Folders
 
 
-def wrapper(valued: str = "", longs: str = "", skipped: int = 0) -> Rule:
-    """Return the rule of a command that runs the words behind its options and `skipped` operands."""
+def folders_of(call: Call, text: str) -> tuple[Folders, bool]:
+    """Return the folders that the text may name in the folders in force, and whether all of them exist."""
+    found: list[str] = []
+    sure = True
+    paths = call.reader.paths
+    for folder in call.reader.folders:
+        path = paths.absolute(text, folder)
+        if UNKNOWN in path:
+            found.append(path)
+            sure = False
+        elif marks.STAR in path or marks.ANY in path or marks.SET in path or marks.WILD in path:
+            from guard_match import matching_folders
 
-    def rule(call: Call) -> None:
-        words = call.words[1:]
-        at = first_operand(words, valued, longs)
-        folder = ""
-        for flag, value in split_options(words[:at], valued, longs)[0]:
-            if flag in ("-o", "--output") and call.name in ("time", "strace", "ltrace"):
-                call.write(value, f"`{call.name} -o`")
-            if flag in ("-C", "-D", "--chdir") and call.name in ("env", "sudo"):
-                folder = value
-            if flag in ("-S", "--split-string"):
-                words[at:at] = value.split()
-        at += skipped
-        while at < len(words) and is_assignment(words[at]):
-            name, _, value = words[at].partition("=")
-            call.reader.assign(name, [plain(value)])
-            at += 1
-        inside(call, folder, words[at:])
-
-    return rule
+            found += matching_folders(paths, path) or [UNKNOWN]
+            sure = False
+        else:
+            found.append(path)
+            sure = sure and (is_folder(path) or path in call.reader.shared.made)
+    return united([tuple(found)]), sure
 
 
 def inside(call: Call, folder: str, words: list[str]) -> None:
@@ -2102,56 +2298,119 @@ def inside(call: Call, folder: str, words: list[str]) -> None:
 def is_assignment(word: str) -> bool:
     """Return whether the word is `NAME=value`."""
     return "=" in word and is_name(word.partition("=")[0])
+''',
+    "guard_commands": r'''"""Find the rule that judges a command: one table from names to the module whose TABLE holds the rule (hooks.md 4.5).
+
+A rule gets a `Call` and denies it through `Call.write` (a file) or `Call.write_tree` (a file or a folder above one).
+Commands that are not in a table only read, as far as the guard knows. A module is compiled when one of its commands
+occurs; a test compares its TABLE with the names here.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from guard_shell import Call
+
+    Rule = Callable[[Call], None]
+
+MODULES = {
+    "guard_builtins": (
+        "cd chdir pushd popd mkdir export declare local readonly typeset integer float set shopt setopt read alias eval trap . source "
+        "exit return true : sleep unset false echo print printf cat head tail tac pwd mktemp basename dirname realpath readlink"
+    ),
+    "guard_wrappers": (
+        "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains "
+        "torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc command exec time nice ionice stdbuf "
+        "timeout gtimeout chrt taskset chroot repeat setarch strace ltrace caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch "
+        "pipx conda mamba micromamba"
+    ),
+    "guard_operands": (
+        "tee sponge gtee rm grm trash trash-put rimraf srm wipe del unlink rmdir shred truncate gtruncate chmod chown chgrp setfacl "
+        "chattr chflags fallocate dos2unix unix2dos mac2unix unix2mac gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 "
+        "compress uncompress rename prename rename.ul file-rename mkfifo mknod dd gdd sort shuf gpg gpg2 pandoc cc gcc g++ clang clang++ "
+        "c++ ld as rustc go iconv objcopy jsonnet openssl tcpdump yq jaq prettier black uniq xxd"
+    ),
+    "guard_copies": "cp mv ln install rsync scp gcp gmv gln ginstall link",
+    "guard_writers": (
+        "sed gsed tar gtar bsdtar unzip curl wget script patch apply_patch applypatch ed ex vi vim nvim gvim rvim view nano pico emacs "
+        "emacsclient micro joe mcedit red"
+    ),
+    "guard_search": "find gfind xargs gxargs parallel ls grep egrep fgrep",
+    "guard_git": "git",
+    "guard_code": (
+        "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl ruby php lua luajit "
+        "tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
+    ),
+}
+HOMES = {name: module for module, names in MODULES.items() for name in names.split()}
+
+# Commands that only print or succeed: their rules matter where somebody uses what they print.
+PRINTERS = frozenset(
+    "echo print printf cat head tail tac pwd ls grep egrep fgrep basename dirname realpath readlink true : sleep".split()
+)
+SUCCEEDING = frozenset("echo print printf pwd true : sleep".split())
+
+# Modules whose commands write only through the words of another command, a redirection, or a name that they spell out.
+QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_code")
+LOUD = "time strace ltrace find gfind perl ruby awk gawk mawk nawk pwsh powershell cmd"
+# Words that can change a file without being a command's name.
+OTHER_WORDS = "checkout restore clean stash output delete json replace editor insert"
 
 
-def run_wrapper(call: Call) -> None:
-    """Judge the command of `uv run …`, `poetry run …` and their kin."""
-    words = call.words[1:]
-    if "run" in words[:6]:
-        words = words[words.index("run") + 1 :]
-        longs = "--with --python --project --directory --package --extra --group --env-file --with-editable --env --name"
-        call.again(words[first_operand(words, "pn", longs) :] or ["true"])
+def telling_words() -> list[str]:
+    """Return the words of which a command must hold one to change a file that it doesn't name; letters only."""
+    names = [name for name, module in HOMES.items() if module not in QUIET_MODULES]
+    found = set()
+    for name in [*names, *LOUD.split(), *OTHER_WORDS.split()]:
+        letters = "".join(char if char.isalpha() else " " for char in name)
+        found.add(max(letters.split(), key=len))
+    return sorted(found)
 
 
-def command_builtin(call: Call) -> None:
-    """Judge the words behind `command`, unless it only looks a name up."""
-    words = call.words[1:]
-    at = first_operand(words, "", "")
-    if at < len(words) and not any(letter in word for word in words[:at] for letter in "vV"):
-        call.again(words[at:])
+def rules(names: str, rule: Rule) -> dict[str, Rule]:
+    """Return a table that gives each name the rule."""
+    return dict.fromkeys(names.split(), rule)
 
 
-def flock(call: Call) -> None:
-    """Judge the command that runs under a lock; locking a file changes nothing in it."""
-    words = call.words[1:]
-    at = first_operand(words, "wEc", "--timeout --wait --conflict-exit-code") + 1
-    words = words[at:]
-    if words[:1] and words[0] in ("-c", "--command"):
-        call.code(" ".join(words[1:2]))
-    elif words:
-        call.again(words)
+def judge(call: Call, used: bool) -> None:
+    """Judge one command by the tables; `--output=FILE` counts for every command.
+
+    `used`: whether somebody uses what it prints.
+    """
+    name = call.name
+    if name not in HOMES and name[-1:].isdigit():
+        name = name.rstrip("0123456789.-")
+    if name in PRINTERS and not used and call.words[1:2] != ["-v"]:
+        call.state = "ok" if name in SUCCEEDING else "?"
+    elif name in HOMES:
+        table: dict[str, Rule] = __import__(HOMES[name]).TABLE
+        table[name](call)
+    judge_output_flags(call, call.words)
 
 
-# Folders and variables
+def judge_output_flags(call: Call, words: Iterable[str]) -> None:
+    """Deny `--output=FILE` and its kin."""
+    for word in words:
+        if word.startswith("--output") and "=" in word:
+            call.write(word.partition("=")[2], f"`{call.name}` writing its output")
+''',
+    "guard_builtins": r'''"""Commands that change nothing but where and what the shell is, and what commands print (hooks.md 4.4)."""
 
+from __future__ import annotations
 
-def folders_of(call: Call, text: str) -> tuple[Folders, bool]:
-    """Return the folders that the text may name in the folders in force, and whether all of them exist."""
-    found: list[str] = []
-    sure = True
-    paths = call.reader.paths
-    for folder in call.reader.folders:
-        path = paths.absolute(text, folder)
-        if UNKNOWN in path:
-            found.append(path)
-            sure = False
-        elif marks.STAR in path or marks.ANY in path or marks.SET in path or marks.WILD in path:
-            found += paths.matching_folders(path) or [UNKNOWN]
-            sure = False
-        else:
-            found.append(path)
-            sure = sure and (is_folder(path) or path in call.reader.shared.made)
-    return united([tuple(found)]), sure
+from guard_commands import rules
+from guard_options import split_options
+from guard_places import folders_of, is_assignment
+from guard_shell import ELSEWHERE, is_name
+from guard_words import UNKNOWN, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_shell import Call
 
 
 def change_folder(call: Call) -> None:
@@ -2208,7 +2467,9 @@ def set_words(call: Call) -> None:
     """Carry out `set -- WORD…`."""
     words = call.words[1:]
     if "--" in words:
-        call.reader.set_positional(["", *words[words.index("--") + 1 :]])
+        import guard_syntax
+
+        guard_syntax.set_positional(call.reader, ["", *words[words.index("--") + 1 :]])
     set_options(call)
 
 
@@ -2216,7 +2477,7 @@ def set_options(call: Call) -> None:
     """Note options that let patterns match names with a leading dot."""
     text = "".join(call.words).lower().replace("_", "")
     if "dotglob" in text or "globdots" in text:
-        call.reader.paths.match_dots()
+        call.reader.paths.dots = True
     call.state = "ok"
 
 
@@ -2281,8 +2542,6 @@ def fail(call: Call) -> None:
     call.state = "fail"
 
 
-# What commands print, as far as it is known
-
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
@@ -2293,7 +2552,11 @@ def echo(call: Call) -> None:
         decoded = decoded or "e" in words[0]
         words = words[1:]
     text = " ".join(words) + "\n"
-    call.out = marks.decode(text) if decoded else text
+    if decoded:
+        from guard_expand import decode
+
+        text = decode(text)
+    call.out = text
     call.state = "ok"
 
 
@@ -2310,9 +2573,11 @@ def print_format(call: Call) -> None:
 
 def formatted(form: str, words: list[str]) -> str:
     """Return what `printf` makes of a format and words; the format is used again while words are left."""
+    from guard_expand import decode
+
     done: list[str] = []
     rest = list(words)
-    pieces = conversions(marks.decode(plain(form)))
+    pieces = conversions(decode(plain(form)))
     taken = sum(piece[:1] == "%" and piece != "%%" for piece in pieces)
     while True:
         for piece in pieces:
@@ -2322,7 +2587,7 @@ def formatted(form: str, words: list[str]) -> str:
                 done.append("%")
             else:
                 word = rest.pop(0) if rest else ""
-                done.append(marks.decode(word) if piece == "%b" else word)
+                done.append(decode(word) if piece == "%b" else word)
         if not rest or not taken:
             return "".join(done)
 
@@ -2356,16 +2621,6 @@ def pass_stdin(call: Call) -> None:
     call.out = call.stdin
 
 
-def both(first: Rule, second: Rule) -> Rule:
-    """Return the rule that is the two rules, one after the other."""
-
-    def rule(call: Call) -> None:
-        first(call)
-        second(call)
-
-    return rule
-
-
 def print_folder(call: Call) -> None:
     """Print the folder in force."""
     call.out = call.reader.folders[0] if len(call.reader.folders) == 1 else UNKNOWN
@@ -2393,7 +2648,136 @@ def print_part(call: Call) -> None:
         call.out = call.reader.paths.absolute(path, call.reader.folders[0])
 
 
-# Writers
+TABLE: dict[str, Rule] = {
+    **rules("cd chdir", change_folder),
+    "pushd": push_folder,
+    "popd": pop_folder,
+    "mkdir": make_folder,
+    **rules("export declare local readonly typeset integer float", declare),
+    "set": set_words,
+    **rules("shopt setopt", set_options),
+    "read": read_variable,
+    "alias": make_alias,
+    "eval": evaluate,
+    "trap": trap,
+    **rules(". source", source),
+    **rules("exit return", leave),
+    **rules("true : sleep unset", succeed),
+    "false": fail,
+    **rules("echo print", echo),
+    "printf": print_format,
+    **rules("cat head tail tac", pass_on),
+    "pwd": print_folder,
+    "mktemp": make_temporary,
+    **rules("basename dirname realpath readlink", print_part),
+}
+''',
+    "guard_wrappers": r'''"""Commands that run the words behind their own options (hooks.md 4.4, Wrappers)."""
+
+from __future__ import annotations
+
+from guard_commands import rules
+from guard_options import first_operand, split_options
+from guard_places import inside, is_assignment
+from guard_words import plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_shell import Call
+
+
+def wrapper(valued: str = "", longs: str = "", skipped: int = 0) -> Rule:
+    """Return the rule of a command that runs the words behind its options and `skipped` operands."""
+
+    def rule(call: Call) -> None:
+        words = call.words[1:]
+        at = first_operand(words, valued, longs)
+        folder = ""
+        for flag, value in split_options(words[:at], valued, longs)[0]:
+            if flag in ("-o", "--output") and call.name in ("time", "strace", "ltrace"):
+                call.write(value, f"`{call.name} -o`")
+            if flag in ("-C", "-D", "--chdir") and call.name in ("env", "sudo"):
+                folder = value
+            if flag in ("-S", "--split-string"):
+                words[at:at] = value.split()
+        at += skipped
+        while at < len(words) and is_assignment(words[at]):
+            name, _, value = words[at].partition("=")
+            call.reader.assign(name, [plain(value)])
+            at += 1
+        inside(call, folder, words[at:])
+
+    return rule
+
+
+def run_wrapper(call: Call) -> None:
+    """Judge the command of `uv run …`, `poetry run …` and their kin."""
+    words = call.words[1:]
+    if "run" in words[:6]:
+        words = words[words.index("run") + 1 :]
+        longs = (
+            "--with --python --project --directory --package --extra --group --env-file --with-editable --env --name"
+        )
+        call.again(words[first_operand(words, "pn", longs) :] or ["true"])
+
+
+def command_builtin(call: Call) -> None:
+    """Judge the words behind `command`, unless it only looks a name up."""
+    words = call.words[1:]
+    at = first_operand(words, "", "")
+    if at < len(words) and not any(letter in word for word in words[:at] for letter in "vV"):
+        call.again(words[at:])
+
+
+def flock(call: Call) -> None:
+    """Judge the command that runs under a lock; locking a file changes nothing in it."""
+    words = call.words[1:]
+    at = first_operand(words, "wEc", "--timeout --wait --conflict-exit-code") + 1
+    words = words[at:]
+    if words[:1] and words[0] in ("-c", "--command"):
+        call.code(" ".join(words[1:2]))
+    elif words:
+        call.again(words)
+
+
+PLAIN = (
+    "nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains torsocks firejail "
+    "valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc"
+)
+TABLE: dict[str, Rule] = {
+    **rules(PLAIN, wrapper()),
+    "env": wrapper("uCS", "--unset --chdir --split-string"),
+    "sudo": wrapper("ugCDhpRrtTU", "--user --group --chdir --host --prompt --chroot --role --type --other-user"),
+    "doas": wrapper("uCa"),
+    "command": command_builtin,
+    "exec": wrapper("a"),
+    "time": wrapper("fo", "--format --output"),
+    "nice": wrapper("n", "--adjustment"),
+    "ionice": wrapper("cn", "--class --classdata"),
+    "stdbuf": wrapper("ioe", "--input --output --error"),
+    **rules("timeout gtimeout", wrapper("ks", "--kill-after --signal", 1)),
+    "chrt": wrapper("TPD", "--sched-runtime --sched-period --sched-deadline", 1),
+    **rules("taskset chroot repeat setarch", wrapper("", "", 1)),
+    **rules("strace ltrace", wrapper("aebIoOpPsSuXU", "--output --trace")),
+    "caffeinate": wrapper("tw"),
+    "xvfb-run": wrapper("efnpsw"),
+    "flock": flock,
+    **rules("uv poetry pdm rye pipenv hatch pipx conda mamba micromamba", run_wrapper),
+}
+''',
+    "guard_operands": r'''"""Commands that write their operands, or the file that a flag or a place names (hooks.md 4.5)."""
+
+from __future__ import annotations
+
+from guard_builtins import pass_on, pass_stdin
+from guard_commands import rules
+from guard_options import has, split_options, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_shell import Call
 
 
 def operands_rule(valued: str = "", longs: str = "", reading: str = "", tree: bool = False) -> Rule:
@@ -2409,12 +2793,149 @@ def operands_rule(valued: str = "", longs: str = "", reading: str = "", tree: bo
     return rule
 
 
+def output_rule(flags: str, valued: str = "", longs: str = "") -> Rule:
+    """Return the rule of a command that writes the value of these flags."""
+    names = flags.split()
+    letters = valued + "".join(name[1] for name in names if len(name) == 2)
+
+    def rule(call: Call) -> None:
+        options, _ = split_options(call.words[1:], letters, f"{flags} {longs}")
+        for value in values(options, *names):
+            call.write(value, f"`{call.name}` writing its output")
+
+    return rule
+
+
+def word_output_rule(*names: str) -> Rule:
+    """Return the rule of a command that writes the word behind one of these flags, whatever else it takes."""
+
+    def rule(call: Call) -> None:
+        for flag, value in zip(call.words[1:], [*call.words[2:], ""]):
+            if flag in names:
+                call.write(value, f"`{call.name} {flag}`")
+            for name in names:
+                if len(name) == 2 and flag.startswith(name) and len(flag) > 2:
+                    call.write(flag[2:], f"`{call.name} {name}`")
+
+    return rule
+
+
+def dd(call: Call) -> None:
+    """Judge `dd of=FILE`."""
+    for word in call.words[1:]:
+        if word.startswith("of="):
+            call.write(word[3:], "`dd of=`")
+
+
+def in_place_rule(*names: str) -> Rule:
+    """Return the rule of a command that changes its operands only with one of these flags."""
+
+    def rule(call: Call) -> None:
+        options, operands = split_options(call.words[1:])
+        if has(options, *names):
+            for operand in operands:
+                call.write(operand, f"`{call.name}` in place")
+
+    return rule
+
+
+def second_operand_rule(valued: str) -> Rule:
+    """Return the rule of a command whose second operand is its output."""
+
+    def rule(call: Call) -> None:
+        _, operands = split_options(call.words[1:], valued)
+        for operand in operands[1:2]:
+            call.write(operand, f"`{call.name}` writing its output")
+
+    return rule
+
+
+def attributes(call: Call) -> None:
+    """Judge `chattr`: it can lock a file against its own program."""
+    for word in call.words[1:]:
+        if word[:1] not in "+-=":
+            call.write_tree(word)
+
+
+def compress(call: Call) -> None:
+    """Judge a command that replaces a file by its packed or unpacked form."""
+    options, operands = split_options(call.words[1:], "SbMTDo")
+    for value in values(options, "-o"):
+        call.write(value)
+    if not has(options, "-c", "-k", "-l", "-t", "--stdout", "--to-stdout", "--keep", "--list", "--test"):
+        for operand in operands:
+            call.write(operand)
+
+
+def both(first: Rule, second: Rule) -> Rule:
+    """Return the rule that is the two rules, one after the other."""
+
+    def rule(call: Call) -> None:
+        first(call)
+        second(call)
+
+    return rule
+
+
+TABLE: dict[str, Rule] = {
+    **rules("tee sponge gtee", both(operands_rule(), pass_stdin)),
+    **rules("rm grm trash trash-put rimraf srm wipe del unlink", operands_rule(tree=True)),
+    "rmdir": operands_rule(),
+    "shred": operands_rule("ns", "--iterations --size --random-source", tree=True),
+    **rules("truncate gtruncate", operands_rule("sr", "--size --reference")),
+    **rules("chmod chown chgrp", operands_rule("", "--reference --from", tree=True)),
+    "setfacl": operands_rule("mMxX", "--modify --remove --set --restore", tree=True),
+    "chattr": attributes,
+    "chflags": operands_rule(tree=True),
+    "fallocate": operands_rule("lo", "--length --offset"),
+    **rules("dos2unix unix2dos mac2unix unix2mac", operands_rule("ic", "--info")),
+    **rules("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress", compress),
+    **rules("rename prename rename.ul file-rename", operands_rule()),
+    **rules("mkfifo mknod", operands_rule("m")),
+    **rules("dd gdd", dd),
+    "sort": both(output_rule("-o --output", "kStT"), pass_on),
+    "shuf": output_rule("-o --output", "enir"),
+    **rules("gpg gpg2", output_rule("-o --output", "ru")),
+    "pandoc": output_rule("-o --output", "ftr"),
+    **rules("cc gcc g++ clang clang++ c++ ld as rustc go iconv objcopy jsonnet", word_output_rule("-o", "--output")),
+    "openssl": word_output_rule("-out"),
+    "tcpdump": word_output_rule("-w"),
+    **rules("yq jaq", in_place_rule("-i", "--inplace", "--in-place")),
+    **rules("prettier black", in_place_rule("-w", "--write")),
+    "uniq": both(second_operand_rule("fsw"), pass_on),
+    "xxd": second_operand_rule("clsgo"),
+}
+''',
+    "guard_copies": r'''"""Copies, moves and links: their target, what falls into it, and the sources of some (hooks.md 4.5)."""
+
+from __future__ import annotations
+
+import os
+
+import guard_words as marks
+from guard_commands import rules
+from guard_match import pattern_fits
+from guard_options import has, split_options, values
+from guard_paths import exists, is_folder
+from guard_places import folders_of
+from guard_words import STAR, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_options import Options
+    from guard_shell import Call
+
+
 COPY_OPTIONS = {
     "cp": ("St", "--suffix --target-directory"),
     "mv": ("St", "--suffix --target-directory"),
     "ln": ("St", "--suffix --target-directory"),
     "install": ("Stgmo", "--suffix --target-directory --mode --owner --group"),
-    "rsync": ("efTBM@", "--rsh --filter --exclude --include --exclude-from --include-from --files-from --log-file --temp-dir"),
+    "rsync": (
+        "efTBM@",
+        "--rsh --filter --exclude --include --exclude-from --include-from --files-from --log-file --temp-dir",
+    ),
     "scp": ("cFiJloPSDX", ""),
 }
 
@@ -2482,7 +3003,7 @@ def falls_into(call: Call, target: str, operand: str) -> None:
         return
     for folder in folders_of(call, parent or ("/" if operand[:1] == "/" else "."))[0]:
         for found in listing(folder):
-            if call.reader.paths.pattern_fits(name, found):
+            if pattern_fits(name, found):
                 call.write(f"{target}/{found}", how)
 
 
@@ -2517,38 +3038,30 @@ def remember_links(call: Call, operands: list[str], target: str) -> None:
                 paths.add_link(place, aim)
 
 
-def output_rule(flags: str, valued: str = "", longs: str = "") -> Rule:
-    """Return the rule of a command that writes the value of these flags."""
-    names = flags.split()
-    letters = valued + "".join(name[1] for name in names if len(name) == 2)
-
-    def rule(call: Call) -> None:
-        options, _ = split_options(call.words[1:], letters, f"{flags} {longs}")
-        for value in values(options, *names):
-            call.write(value, f"`{call.name}` writing its output")
-
-    return rule
+def link_command(call: Call) -> None:
+    """Judge `link OLD NEW`."""
+    for word in call.words[1:3]:
+        call.write(word, "a hard link by `link`")
 
 
-def word_output_rule(*names: str) -> Rule:
-    """Return the rule of a command that writes the word behind one of these flags, whatever else it takes."""
+TABLE: dict[str, Rule] = {
+    **rules("cp mv ln install rsync scp gcp gmv gln ginstall", copy),
+    "link": link_command,
+}
+''',
+    "guard_writers": r'''"""How commands write the files that their operands and options name (hooks.md 4.5)."""
 
-    def rule(call: Call) -> None:
-        for flag, value in zip(call.words[1:], [*call.words[2:], ""]):
-            if flag in names:
-                call.write(value, f"`{call.name} {flag}`")
-            for name in names:
-                if len(name) == 2 and flag.startswith(name) and len(flag) > 2:
-                    call.write(flag[2:], f"`{call.name} {name}`")
+from __future__ import annotations
 
-    return rule
+from guard_commands import rules
+from guard_options import has, split_options, values
+from guard_words import plain
 
-
-def dd(call: Call) -> None:
-    """Judge `dd of=FILE`."""
-    for word in call.words[1:]:
-        if word.startswith("of="):
-            call.write(word[3:], "`dd of=`")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_options import Options
+    from guard_shell import Call
 
 
 class Fetcher:
@@ -2618,35 +3131,14 @@ def sed_line(call: Call, line: str) -> None:
             call.code(rest)
 
 
-def in_place_rule(*names: str) -> Rule:
-    """Return the rule of a command that changes its operands only with one of these flags."""
-
-    def rule(call: Call) -> None:
-        options, operands = split_options(call.words[1:])
-        if has(options, *names):
-            for operand in operands:
-                call.write(operand, f"`{call.name}` in place")
-
-    return rule
-
-
-def second_operand_rule(valued: str) -> Rule:
-    """Return the rule of a command whose second operand is its output."""
-
-    def rule(call: Call) -> None:
-        _, operands = split_options(call.words[1:], valued)
-        for operand in operands[1:2]:
-            call.write(operand, f"`{call.name}` writing its output")
-
-    return rule
-
-
 def tar(call: Call) -> None:
     """Judge `tar`: the archive it writes, members it unpacks by name, files it removes."""
     words = call.words[1:]
     if words and words[0][:1] != "-":
         words = ["-" + words[0], *words[1:]]
-    options, operands = split_options(words, "fCTXbgKNVILFH", "--file --directory --files-from --exclude --exclude-from")
+    options, operands = split_options(
+        words, "fCTXbgKNVILFH", "--file --directory --files-from --exclude --exclude-from"
+    )
     if words and "f" in words[0][1:-1] and words[0][:2] != "--" and not values(options, "-f")[0:1] == [""]:
         options, operands = old_style(words, options, operands)
     if has(options, "-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"):
@@ -2666,7 +3158,9 @@ def old_style(words: list[str], options: Options, operands: list[str]) -> tuple[
     letters = words[0][1:]
     behind = letters[letters.index("f") + 1 :]
     if behind and not set(behind) - set("cxrutvzjJkpaO"):
-        return [("-" + letter, "") for letter in letters if letter != "f"] + [("-f", words[1] if len(words) > 1 else "")], words[2:]
+        return [("-" + letter, "") for letter in letters if letter != "f"] + [
+            ("-f", words[1] if len(words) > 1 else "")
+        ], words[2:]
     return options, operands
 
 
@@ -2724,195 +3218,18 @@ def apply_patch(call: Call) -> None:
         guard_code.judge_patch(call, plain(text))
 
 
-def attributes(call: Call) -> None:
-    """Judge `chattr`: it can lock a file against its own program."""
-    for word in call.words[1:]:
-        if word[:1] not in "+-=":
-            call.write_tree(word)
-
-
-def compress(call: Call) -> None:
-    """Judge a command that replaces a file by its packed or unpacked form."""
-    options, operands = split_options(call.words[1:], "SbMTDo")
-    for value in values(options, "-o"):
-        call.write(value)
-    if not has(options, "-c", "-k", "-l", "-t", "--stdout", "--to-stdout", "--keep", "--list", "--test"):
-        for operand in operands:
-            call.write(operand)
-
-
-def link_command(call: Call) -> None:
-    """Judge `link OLD NEW`."""
-    for word in call.words[1:3]:
-        call.write(word, "a hard link by `link`")
-
-
-# Code and searches live in modules of their own
-
-
-def in_module(module: str, function: str) -> Rule:
-    """Return a rule that is imported when it is needed."""
-
-    def rule(call: Call) -> None:
-        getattr(__import__(module), function)(call)
-
-    return rule
-
-
-def rules(names: str, rule: Rule) -> dict[str, Rule]:
-    """Return a table that gives each name the rule."""
-    return dict.fromkeys(names.split(), rule)
-
-
-SHELLS = "sh bash zsh dash ksh ash rbash mksh fish at batch"
-INTERPRETERS = "python pypy node nodejs deno bun perl ruby php lua luajit tclsh ipython rscript osascript julia"
-
 TABLE: dict[str, Rule] = {
-    # wrappers
-    "env": wrapper("uCS", "--unset --chdir --split-string"),
-    "sudo": wrapper("ugCDhpRrtTU", "--user --group --chdir --host --prompt --chroot --role --type --other-user"),
-    "doas": wrapper("uCa"),
-    **rules("nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx", wrapper()),
-    **rules("proxychains torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc", wrapper()),
-    "command": command_builtin,
-    "exec": wrapper("a"),
-    "time": wrapper("fo", "--format --output"),
-    "nice": wrapper("n", "--adjustment"),
-    "ionice": wrapper("cn", "--class --classdata"),
-    "stdbuf": wrapper("ioe", "--input --output --error"),
-    **rules("timeout gtimeout", wrapper("ks", "--kill-after --signal", 1)),
-    "chrt": wrapper("TPD", "--sched-runtime --sched-period --sched-deadline", 1),
-    "taskset": wrapper("", "", 1),
-    **rules("chroot repeat setarch", wrapper("", "", 1)),
-    **rules("strace ltrace", wrapper("aebIoOpPsSuXU", "--output --trace")),
-    "caffeinate": wrapper("tw"),
-    "xvfb-run": wrapper("efnpsw"),
-    "flock": flock,
-    **rules("uv poetry pdm rye pipenv hatch pipx conda mamba micromamba", run_wrapper),
-    # the shell's own
-    "cd": change_folder,
-    **rules("chdir", change_folder),
-    "pushd": push_folder,
-    "popd": pop_folder,
-    "mkdir": make_folder,
-    **rules("export declare local readonly typeset integer float", declare),
-    "set": set_words,
-    **rules("shopt setopt", set_options),
-    "read": read_variable,
-    "alias": make_alias,
-    "eval": evaluate,
-    "trap": trap,
-    **rules(". source", source),
-    **rules("exit return", leave),
-    **rules("true : sleep unset", succeed),
-    "false": fail,
-    # what they print
-    "echo": echo,
-    "print": echo,
-    "printf": print_format,
-    **rules("cat head tail tac", pass_on),
-    "pwd": print_folder,
-    "mktemp": make_temporary,
-    **rules("basename dirname realpath readlink", print_part),
-    # operands
-    **rules("tee sponge gtee", both(operands_rule(), pass_stdin)),
-    **rules("rm grm trash trash-put rimraf srm wipe del", operands_rule(tree=True)),
-    "unlink": operands_rule(tree=True),
-    "rmdir": operands_rule(),
-    "shred": operands_rule("ns", "--iterations --size --random-source", tree=True),
-    **rules("truncate gtruncate", operands_rule("sr", "--size --reference")),
-    **rules("chmod chown chgrp", operands_rule("", "--reference --from", tree=True)),
-    "setfacl": operands_rule("mMxX", "--modify --remove --set --restore", tree=True),
-    "chattr": attributes,
-    "chflags": operands_rule(tree=True),
-    "fallocate": operands_rule("lo", "--length --offset"),
+    **rules("sed gsed", sed),
+    **rules("tar gtar bsdtar", tar),
+    "unzip": unpack,
+    **rules("curl wget", fetch),
+    "script": script_command,
     "patch": patch,
     **rules("apply_patch applypatch", apply_patch),
     **rules("ed ex vi vim nvim gvim rvim view nano pico emacs emacsclient micro joe mcedit red", editor),
-    **rules("dos2unix unix2dos mac2unix unix2mac", operands_rule("ic", "--info")),
-    **rules("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress", compress),
-    **rules("rename prename rename.ul file-rename", operands_rule()),
-    "script": script_command,
-    "mkfifo": operands_rule("m"),
-    "mknod": operands_rule("m"),
-    # copies
-    **rules("cp mv ln install rsync scp gcp gmv gln ginstall", copy),
-    "link": link_command,
-    # flags and places of an output
-    "dd": dd,
-    "gdd": dd,
-    **rules("curl wget", fetch),
-    "sort": both(output_rule("-o --output", "kStT"), pass_on),
-    "shuf": output_rule("-o --output", "enir"),
-    **rules("gpg gpg2", output_rule("-o --output", "ru")),
-    "pandoc": output_rule("-o --output", "ftr"),
-    **rules("cc gcc g++ clang clang++ c++ ld as rustc go iconv objcopy jsonnet", word_output_rule("-o", "--output")),
-    "openssl": word_output_rule("-out"),
-    "tcpdump": word_output_rule("-w"),
-    **rules("sed gsed", sed),
-    **rules("yq jaq", in_place_rule("-i", "--inplace", "--in-place")),
-    **rules("prettier black", in_place_rule("-w", "--write")),
-    "uniq": both(second_operand_rule("fsw"), pass_on),
-    "xxd": second_operand_rule("clsgo"),
-    **rules("tar gtar bsdtar", tar),
-    "unzip": unpack,
-    # searches and repositories
-    "find": in_module("guard_search", "find"),
-    "gfind": in_module("guard_search", "find"),
-    "xargs": in_module("guard_search", "xargs"),
-    "gxargs": in_module("guard_search", "xargs"),
-    "parallel": in_module("guard_search", "parallel"),
-    "git": in_module("guard_search", "git"),
-    "ls": in_module("guard_search", "list_files"),
-    **rules("grep egrep fgrep", in_module("guard_search", "grep")),
-    # code
-    **rules(SHELLS, in_module("guard_code", "shell")),
-    **rules("su runuser", in_module("guard_code", "switch_user")),
-    "watch": in_module("guard_code", "watch"),
-    **rules(INTERPRETERS, in_module("guard_code", "interpreter")),
-    **rules("awk gawk mawk nawk", in_module("guard_code", "awk")),
-    **rules("pwsh powershell cmd", in_module("guard_code", "other_shell")),
 }
-
-
-# Commands of the table that can't change a file but by the words of another command, by a redirection or by a name.
-QUIET = frozenset(
-    "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains torsocks "
-    "firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc command exec nice ionice stdbuf timeout gtimeout chrt "
-    "taskset chroot repeat setarch caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch pipx conda mamba micromamba cd chdir pushd popd "
-    "mkdir export declare local readonly typeset integer float set shopt setopt read alias eval trap . source exit return true : sleep unset "
-    "false echo print printf cat head tail tac pwd mktemp basename dirname realpath readlink xargs gxargs parallel git ls grep egrep fgrep sh "
-    "bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun php lua luajit tclsh ipython rscript "
-    "osascript julia".split()
-)
-# Words that can change a file without being a command's name.
-SUBCOMMANDS = frozenset("checkout restore clean stash output delete tool replace editor insert".split())
-
-
-def telling_words() -> list[str]:
-    """Return the words of which a command must hold one to change a file that it doesn't name; letters only."""
-    found = set(SUBCOMMANDS)
-    for name in TABLE.keys() - QUIET:
-        letters = "".join(char if char.isalpha() else " " for char in name)
-        found.add(max(letters.split(), key=len))
-    return sorted(found)
-
-
-def judge(call: Call) -> None:
-    """Judge one command by the table; `--output=FILE` counts for every command."""
-    rule = TABLE.get(call.name)
-    if rule is None and call.name[-1:].isdigit():
-        rule = TABLE.get(call.name.rstrip("0123456789.-"))
-    if rule is not None:
-        rule(call)
-    for word in call.words:
-        if word.startswith("--output") and "=" in word:
-            call.write(word.partition("=")[2], f"`{call.name}` writing its output")
-
-
-__all__ = ["Denied", "Trouble", "command_name", "judge"]
 ''',
-    "guard_search": r'''"""Commands that choose their files themselves: find, xargs, parallel, ls, grep, git (hooks.md 4.5).
+    "guard_search": r'''"""Commands that choose their files themselves: find, xargs, parallel, ls, grep (hooks.md 4.5).
 
 `find` is judged by walking its expression for each protected file below its roots, and for each folder on the way.
 """
@@ -2920,14 +3237,17 @@ __all__ = ["Denied", "Trouble", "command_name", "judge"]
 from __future__ import annotations
 
 import guard_words as marks
-from guard_commands import first_operand, folders_of, has, inside, split_options, values
-from guard_paths import fold, is_folder
+from guard_commands import rules
+from guard_options import first_operand, has, split_options, values
+from guard_paths import fold
+from guard_places import folders_of, inside
 from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from guard_commands import Rule
     from guard_shell import Call
 
     Node = tuple[Any, ...]
@@ -3126,7 +3446,9 @@ def fits(pattern: str, text: str) -> Truth:
 def xargs(call: Call) -> None:
     """Judge the command of `xargs` with the words on its stdin, as far as the pipeline shows them."""
     words = call.words[1:]
-    at = first_operand(words, "nILPdaEs", "--max-args --replace --max-lines --max-procs --delimiter --arg-file --eof --max-chars")
+    at = first_operand(
+        words, "nILPdaEs", "--max-args --replace --max-lines --max-procs --delimiter --arg-file --eof --max-chars"
+    )
     options, _ = split_options(words[:at], "nILPdaEs", "--max-args --max-procs --delimiter --arg-file", "iel")
     command = words[at:] or ["echo"]
     replaced = [value or "{}" for value in values(options, "-I", "-i", "--replace")]
@@ -3158,7 +3480,11 @@ def parallel(call: Call) -> None:
     words = words[at:]
     marked = [place for place, word in enumerate(words) if word.startswith(":::")]
     command = words[: marked[0]] if marked else words
-    given = [word for word in words[marked[0] :] if not word.startswith(":::")] if marked else words_on_stdin(call.stdin, True)
+    given = (
+        [word for word in words[marked[0] :] if not word.startswith(":::")]
+        if marked
+        else words_on_stdin(call.stdin, True)
+    )
     for item in given:
         text = " ".join(command) if "{}" in " ".join(command) else " ".join([*command, "{}"])
         call.code((text if command else "{}").replace("{}", item))
@@ -3188,7 +3514,9 @@ def grep(call: Call) -> None:
         named = [word for word in files if any(call.reader.paths.protected(word, one) for one in call.reader.folders)]
         call.out = "".join(word + "\n" for word in named) or None
     elif not files and call.stdin is not None and len(patterns) == 1:
-        call.out = filtered(call.stdin, plain(patterns[0]), has(options, "-v", "--invert-match"), has(options, "-F", "--fixed-strings"))
+        call.out = filtered(
+            call.stdin, plain(patterns[0]), has(options, "-v", "--invert-match"), has(options, "-F", "--fixed-strings")
+        )
 
 
 def filtered(text: str, pattern: str, inverted: bool, fixed: bool) -> str:
@@ -3204,7 +3532,28 @@ def filtered(text: str, pattern: str, inverted: bool, fixed: bool) -> str:
     return "".join(line + "\n" for line in text.splitlines() if bool(found.search(line[:1000])) != inverted)
 
 
-# git
+TABLE: dict[str, Rule] = {
+    **rules("find gfind", find),
+    **rules("xargs gxargs", xargs),
+    "parallel": parallel,
+    "ls": list_files,
+    **rules("grep egrep fgrep", grep),
+}
+''',
+    "guard_git": r'''"""git: what puts other contents into the working tree, moves files, or sweeps untracked ones away (hooks.md 4.5)."""
+
+from __future__ import annotations
+
+import guard_words as marks
+from guard_options import has, split_options, values
+from guard_paths import is_folder
+from guard_places import folders_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guard_commands import Rule
+    from guard_shell import Call
+
 
 def git(call: Call) -> None:
     """Judge git: commands that put other contents into the working tree, move files, or sweep untracked ones away."""
@@ -3341,6 +3690,9 @@ GIT = {
     "submodule": git_runs,
     "rebase": git_runs,
 }
+
+
+TABLE: dict[str, Rule] = {"git": git}
 ''',
     "guard_code": r'''"""Code inside commands: shells, interpreters, awk, PowerShell, patches (hooks.md 4.6).
 
@@ -3352,7 +3704,9 @@ from __future__ import annotations
 
 import re
 
-from guard_commands import STDIN, first_operand, has, split_options, values
+from guard_builtins import STDIN
+from guard_commands import rules
+from guard_options import first_operand, has, split_options, values
 from guard_shell import Denied, Trouble
 from guard_words import TILDE, UNKNOWN, plain
 
@@ -3361,6 +3715,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Optional
 
+    from guard_commands import Rule
     from guard_shell import Call
 
 LONGEST = 4096
@@ -3392,8 +3747,12 @@ WRITING = re.compile(
     """,
     re.VERBOSE,
 )
-TREES = re.compile(r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b")
-STARTS = re.compile(r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\(")
+TREES = re.compile(
+    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b"
+)
+STARTS = re.compile(
+    r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
+)
 QUOTED_CODE = re.compile(r"(?:\bqx|%x)\s*[{(\[/|!]([^})\]/|!\n]{0,4096})")
 
 
@@ -3416,8 +3775,8 @@ def shell(call: Call) -> None:
         from_stdin = from_stdin or ("s" in word and word[0] == "-")
         at += word[-1] in "oO"
     if code:
-        for text in words[at : at + 1]:
-            call.out = call.code(text, words[at + 1 :] or ())
+        for given in words[at : at + 1]:
+            call.out = call.code(given, words[at + 1 :] or ())
         return
     script = words[at] if at < len(words) and not from_stdin else "-"
     text = call.reader.shared.stream_text(script)
@@ -3646,7 +4005,11 @@ def mentions(text: str) -> Iterator[str]:
         while at >= 0:
             end = at + len(name)
             following = folded[end : end + 1]
-            if not (following.isalnum() or following in ("_", "-") or (following == "." and folded[end + 1 : end + 2].isalnum())):
+            if not (
+                following.isalnum()
+                or following in ("_", "-")
+                or (following == "." and folded[end + 1 : end + 2].isalnum())
+            ):
                 start = at
                 while start > 0 and at - start < LONGEST and text[start - 1] not in BOUNDS:
                     start -= 1
@@ -3744,7 +4107,17 @@ def tool_mentions(call: Call, text: str) -> Iterator[str]:
 
 # Patches
 
-PATCH_HEADS = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ ", "--- ", "rename to ", "rename from ", "copy to ")
+PATCH_HEADS = (
+    "*** Add File:",
+    "*** Update File:",
+    "*** Delete File:",
+    "*** Move to:",
+    "+++ ",
+    "--- ",
+    "rename to ",
+    "rename from ",
+    "copy to ",
+)
 
 
 def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None:
@@ -3754,7 +4127,11 @@ def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None
         if name is None:
             continue
         first, _, rest = name.partition("/")
-        for spelled in (name, rest if first in ("a", "b", "i", "w", "c", "o") else "", "/".join(name.split("/")[strip:])):
+        for spelled in (
+            name,
+            rest if first in ("a", "b", "i", "w", "c", "o") else "",
+            "/".join(name.split("/")[strip:]),
+        ):
             if spelled:
                 call.write(f"{folder}/{spelled}" if folder and spelled[:1] != "/" else spelled, "a patch")
 
@@ -3767,6 +4144,96 @@ def patched(line: str) -> Optional[str]:
             name = line[len(head) :].partition("\t")[0].strip()
             return name.strip('"')
     return None
+
+
+TABLE: dict[str, Rule] = {
+    **rules("sh bash zsh dash ksh ash rbash mksh fish at batch", shell),
+    **rules("su runuser", switch_user),
+    "watch": watch,
+    **rules(" ".join(LANGUAGES), interpreter),
+    **rules("awk gawk mawk nawk", awk),
+    **rules("pwsh powershell cmd", other_shell),
+}
+''',
+    "guard_files": r'''"""Judge the calls of file tools, patch tools and MCP tools by their arguments (hooks.md 4.3)."""
+
+from __future__ import annotations
+
+from guard_payload import reader_of, spelled
+from guard_shell import Call, Trouble
+from guard_words import foreign
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from guard_payload import Tool
+
+
+EDITORS = frozenset(
+    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor str_replace_based_edit_tool write_file "
+    "replace delete delete_file edit_file create_file write_to_file replace_in_file search_replace apply_diff append move rename remove "
+    "patch apply_patch applypatch edit_notebook undo_edit".split()
+)
+PATCHES = frozenset(("apply_patch", "applypatch", "patch", "apply_diff"))
+MCP_VERBS = tuple(
+    "write edit create append move rename copy delete remove patch insert replace truncate save upload".split()
+)
+# Arguments that carry text, in any spelling (compared without `_` and in lower case).
+TEXTS = frozenset(
+    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext oldtext prompt query "
+    "pattern message title body reason explanation instruction instructions code data value comment summary replacement search find "
+    "regex viewrange cellid language subject".split()
+)
+PATCH_KEYS = frozenset("patch patchtext diff input command".split())
+DEEPEST = 20
+
+
+def is_writing_mcp(name: str) -> bool:
+    """Return whether the name is that of an MCP tool which writes."""
+    return name.startswith("mcp__") and any(verb in name.rpartition("__")[2].lower() for verb in MCP_VERBS)
+
+
+def judge_paths(tool: Tool, environ: Mapping[str, str]) -> None:
+    """Judge the paths and patches among the arguments of a tool that writes files."""
+    arguments = tool.arguments
+    if tool.name not in EDITORS and not is_writing_mcp(tool.name):
+        return
+    if arguments.get("command") == "view" and tool.name not in PATCHES:
+        return
+    reader = reader_of(tool, environ)
+    call = Call(reader, [tool.name], None)
+    for key, text in texts_of(arguments, "", 0):
+        folded = key.replace("_", "").lower()
+        if folded in PATCH_KEYS or (tool.name in PATCHES and "\n" in text):
+            import guard_code
+
+            guard_code.judge_patch(call, foreign(text))
+        if folded not in TEXTS and not (tool.name in PATCHES and "\n" in text):
+            call.write(spelled(text), f"`{tool.name}`")
+            if tool.name in ("delete", "delete_file", "remove", "move", "rename") or tool.name.startswith("mcp__"):
+                judge_folder(call, tool.name, text)
+
+
+def judge_folder(call: Call, name: str, text: str) -> None:
+    """Deny removing or moving a folder above a protected file."""
+    last = name.rpartition("__")[2].lower()
+    if any(verb in last for verb in ("delete", "remove", "move", "rename")):
+        call.write_tree(spelled(text), f"`{name}`")
+
+
+def texts_of(value: object, key: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the texts among arguments, each with the key it stands under; items of a list have the list's key."""
+    if depth > DEEPEST:
+        raise Trouble("nested too deep")
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from texts_of(item, name, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts_of(item, key, depth + 1)
 ''',
     "guard_payload": r'''"""Judge one tool call of any harness: read its shape, find its command, paths or patch, and word the answer (hooks.md 2, 4.3).
 
@@ -3784,7 +4251,7 @@ from guard_words import TILDE, foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any, Optional
 
     Arguments = dict[str, Any]
@@ -3795,24 +4262,11 @@ RULE = (
     "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a quoted heredoc; "
     "reading it is free."
 )
-SHELLS = frozenset("bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command".split())
+SHELLS = frozenset(
+    "bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command".split()
+)
 POWER = frozenset(("powershell", "pwsh", "cmd"))
-EDITORS = frozenset(
-    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor str_replace_based_edit_tool write_file "
-    "replace delete delete_file edit_file create_file write_to_file replace_in_file search_replace apply_diff append move rename remove "
-    "patch apply_patch applypatch edit_notebook undo_edit".split()
-)
-PATCHES = frozenset(("apply_patch", "applypatch", "patch", "apply_diff"))
-MCP_VERBS = tuple("write edit create append move rename copy delete remove patch insert replace truncate save upload".split())
-# Arguments that carry text, in any spelling (compared without `_` and in lower case).
-TEXTS = frozenset(
-    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext oldtext prompt query "
-    "pattern message title body reason explanation instruction instructions code data value comment summary replacement search find "
-    "regex viewrange cellid language subject".split()
-)
-PATCH_KEYS = frozenset("patch patchtext diff input command".split())
 FOLDERS = ("workdir", "working_directory", "dir_path", "cwd", "directory")
-DEEPEST = 20
 
 
 class Tool:
@@ -3838,7 +4292,7 @@ def parse_json(text: str) -> Any:
 
         return json.loads(text)
     text = text.strip(" \t\n\r")
-    value, end = make_scanner(Settings())(text, 0)
+    value, end = make_scanner(Settings())(text, 0)  # type: ignore[arg-type]
     if end != len(text):
         raise ValueError("text behind the value")
     return value
@@ -3890,13 +4344,10 @@ def judge_tool(tool: Tool, environ: Mapping[str, str]) -> None:
     """Judge a tool call; raise Denied if it would change a protected file."""
     if tool.name in SHELLS or tool.name in POWER:
         judge_command(tool, environ)
-    elif tool.name in EDITORS or is_writing_mcp(tool.name):
-        judge_paths(tool, environ)
+    else:
+        import guard_files
 
-
-def is_writing_mcp(name: str) -> bool:
-    """Return whether the name is that of an MCP tool which writes."""
-    return name.startswith("mcp__") and any(verb in name.rpartition("__")[2].lower() for verb in MCP_VERBS)
+        guard_files.judge_paths(tool, environ)
 
 
 def reader_of(tool: Tool, environ: Mapping[str, str]) -> Reader:
@@ -3929,46 +4380,6 @@ def judge_command(tool: Tool, environ: Mapping[str, str]) -> None:
         reader.text = foreign(command)
         reader.end = len(reader.text)
         reader.program("")
-
-
-def judge_paths(tool: Tool, environ: Mapping[str, str]) -> None:
-    """Judge the paths and patches among the arguments of a tool that writes files."""
-    arguments = tool.arguments
-    if arguments.get("command") == "view" and tool.name not in PATCHES:
-        return
-    reader = reader_of(tool, environ)
-    call = Call(reader, [tool.name], None)
-    for key, text in texts_of(arguments, "", 0):
-        folded = key.replace("_", "").lower()
-        if folded in PATCH_KEYS or (tool.name in PATCHES and "\n" in text):
-            import guard_code
-
-            guard_code.judge_patch(call, foreign(text))
-        if folded not in TEXTS and not (tool.name in PATCHES and "\n" in text):
-            call.write(spelled(text), f"`{tool.name}`")
-            if tool.name in ("delete", "delete_file", "remove", "move", "rename") or tool.name.startswith("mcp__"):
-                judge_folder(call, tool.name, text)
-
-
-def judge_folder(call: Call, name: str, text: str) -> None:
-    """Deny removing or moving a folder above a protected file."""
-    last = name.rpartition("__")[2].lower()
-    if any(verb in last for verb in ("delete", "remove", "move", "rename")):
-        call.write_tree(spelled(text), f"`{name}`")
-
-
-def texts_of(value: object, key: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the texts among arguments, each with the key it stands under; items of a list have the list's key."""
-    if depth > DEEPEST:
-        raise Trouble("nested too deep")
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from texts_of(item, name, depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            yield from texts_of(item, key, depth + 1)
 
 
 def spelled(path: str) -> str:

@@ -38,7 +38,9 @@ class Rule:
 
     __slots__ = ("flags", "heredoc", "operand")
 
-    def __init__(self, flags: Flags, operand: Optional[Callable[[str, str], bool]] = None, heredoc: bool = False) -> None:
+    def __init__(
+        self, flags: Flags, operand: Optional[Callable[[str, str], bool]] = None, heredoc: bool = False
+    ) -> None:
         self.flags = flags
         self.operand = operand
         self.heredoc = heredoc

@@ -18,11 +18,24 @@ CARRIED = {
     "handoff-allow.py": ("allow_judge",),
     "handoff-log-guard.py": (
         "guard_words",
+        "guard_expand",
         "guard_paths",
+        "guard_match",
+        "guard_layout",
         "guard_shell",
+        "guard_syntax",
+        "guard_options",
+        "guard_places",
         "guard_commands",
+        "guard_builtins",
+        "guard_wrappers",
+        "guard_operands",
+        "guard_copies",
+        "guard_writers",
         "guard_search",
+        "guard_git",
         "guard_code",
+        "guard_files",
         "guard_payload",
     ),
 }
@@ -60,7 +73,9 @@ def entry(module: str) -> str:
     """Return one module as an entry of the table of texts; raise ValueError if it can't stand in a raw text."""
     text = read(os.path.join(FOLDER, module + ".py"))
     if "'''" in text or not text.endswith("\n"):
-        raise ValueError(f"{module}.py can't be carried as a raw text: it holds three single quotes or lacks a line end")
+        raise ValueError(
+            f"{module}.py can't be carried as a raw text: it holds three single quotes or lacks a line end"
+        )
     return f"    \"{module}\": r'''{text}''',\n"
 
 

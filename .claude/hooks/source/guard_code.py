@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-from guard_commands import STDIN, first_operand, has, split_options, values
+from guard_builtins import STDIN
+from guard_commands import rules
+from guard_options import first_operand, has, split_options, values
 from guard_shell import Denied, Trouble
 from guard_words import TILDE, UNKNOWN, plain
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Optional
 
+    from guard_commands import Rule
     from guard_shell import Call
 
 LONGEST = 4096
@@ -48,8 +51,12 @@ WRITING = re.compile(
     """,
     re.VERBOSE,
 )
-TREES = re.compile(r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b")
-STARTS = re.compile(r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\(")
+TREES = re.compile(
+    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b"
+)
+STARTS = re.compile(
+    r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
+)
 QUOTED_CODE = re.compile(r"(?:\bqx|%x)\s*[{(\[/|!]([^})\]/|!\n]{0,4096})")
 
 
@@ -72,8 +79,8 @@ def shell(call: Call) -> None:
         from_stdin = from_stdin or ("s" in word and word[0] == "-")
         at += word[-1] in "oO"
     if code:
-        for text in words[at : at + 1]:
-            call.out = call.code(text, words[at + 1 :] or ())
+        for given in words[at : at + 1]:
+            call.out = call.code(given, words[at + 1 :] or ())
         return
     script = words[at] if at < len(words) and not from_stdin else "-"
     text = call.reader.shared.stream_text(script)
@@ -302,7 +309,11 @@ def mentions(text: str) -> Iterator[str]:
         while at >= 0:
             end = at + len(name)
             following = folded[end : end + 1]
-            if not (following.isalnum() or following in ("_", "-") or (following == "." and folded[end + 1 : end + 2].isalnum())):
+            if not (
+                following.isalnum()
+                or following in ("_", "-")
+                or (following == "." and folded[end + 1 : end + 2].isalnum())
+            ):
                 start = at
                 while start > 0 and at - start < LONGEST and text[start - 1] not in BOUNDS:
                     start -= 1
@@ -400,7 +411,17 @@ def tool_mentions(call: Call, text: str) -> Iterator[str]:
 
 # Patches
 
-PATCH_HEADS = ("*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ ", "--- ", "rename to ", "rename from ", "copy to ")
+PATCH_HEADS = (
+    "*** Add File:",
+    "*** Update File:",
+    "*** Delete File:",
+    "*** Move to:",
+    "+++ ",
+    "--- ",
+    "rename to ",
+    "rename from ",
+    "copy to ",
+)
 
 
 def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None:
@@ -410,7 +431,11 @@ def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None
         if name is None:
             continue
         first, _, rest = name.partition("/")
-        for spelled in (name, rest if first in ("a", "b", "i", "w", "c", "o") else "", "/".join(name.split("/")[strip:])):
+        for spelled in (
+            name,
+            rest if first in ("a", "b", "i", "w", "c", "o") else "",
+            "/".join(name.split("/")[strip:]),
+        ):
             if spelled:
                 call.write(f"{folder}/{spelled}" if folder and spelled[:1] != "/" else spelled, "a patch")
 
@@ -423,3 +448,13 @@ def patched(line: str) -> Optional[str]:
             name = line[len(head) :].partition("\t")[0].strip()
             return name.strip('"')
     return None
+
+
+TABLE: dict[str, Rule] = {
+    **rules("sh bash zsh dash ksh ash rbash mksh fish at batch", shell),
+    **rules("su runuser", switch_user),
+    "watch": watch,
+    **rules(" ".join(LANGUAGES), interpreter),
+    **rules("awk gawk mawk nawk", awk),
+    **rules("pwsh powershell cmd", other_shell),
+}

@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import stat
 
-from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD, known_pieces, plain
+from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Optional
-
-    Token = tuple[str, str]
 
 LEDGER = (".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
 TOOL_FILES = ("scripts/handoff.py", "scripts/layout.toml")
@@ -24,7 +22,6 @@ TOOL_TREES = ("scripts/handoff_core", ".claude/hooks")
 SETTINGS = ".claude/settings"
 ROOT_MARKS = (".scratch", "scripts/handoff.py", ".git")
 SESSION_ROOTS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-LAYOUT_LIMIT = 64 * 1024
 STREAM = "::$data"
 OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
 MARKS = frozenset((STAR, ANY, SET, UNKNOWN, WILD))
@@ -70,49 +67,6 @@ def folder_root(cwd: str) -> str:
         folder = above
 
 
-def protects_tools(root: str) -> bool:
-    """Return whether layout.toml asks to protect the tools: anything but `false` does, a slip among it."""
-    path = root + "/scripts/layout.toml"
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-    except (OSError, ValueError):
-        return False
-    try:
-        with open(path, "rb") as opened:
-            data = opened.read(LAYOUT_LIMIT + 1)
-    except OSError:
-        return True
-    found = switch_in(data[:LAYOUT_LIMIT].decode("utf-8-sig", "replace"))
-    return len(data) > LAYOUT_LIMIT if found is None else found
-
-
-def switch_in(text: str) -> Optional[bool]:
-    """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
-    table, found = "", None
-    for raw in text.split("\n"):
-        line = raw.strip()
-        if line.startswith("["):
-            table = bare(line.partition("]")[0][1:]) or "?"
-            continue
-        key, equals, value = line.partition("=")
-        if not equals or line.startswith("#"):
-            continue
-        name = ".".join(bare(part) for part in key.split("."))
-        full = f"{table}.{name}" if table else name
-        if full == "harness" and "protect_tools" in value:
-            value = value.partition("protect_tools")[2].partition("=")[2].strip(" \t}")
-        elif full != "harness.protect_tools":
-            continue
-        found = bool(found) or value.partition("#")[0].strip() != "false"
-    return found
-
-
-def bare(key: str) -> str:
-    """Return a part of a key without blanks and quotes."""
-    return key.strip().strip("\"'")
-
-
 class Paths:
     """The protected files of a call: those under the session's root and those under the root around `cwd`."""
 
@@ -133,7 +87,7 @@ class Paths:
         self.links: dict[str, str] = {}
         self.real_folders: dict[str, str] = {}
         self.known: dict[tuple[str, str], str] = {}
-        self.match_dots(on=False)
+        self.dots = False  # whether patterns match a leading dot, too
         self.numbers: Optional[dict[tuple[int, int], str]] = None
         for root in dict.fromkeys([*session, folder_root(self.cwd)]):
             self.protect(self.normal(root.replace("\\", "/")))
@@ -142,7 +96,7 @@ class Paths:
         """Add the protected files under a root, as spelled and with links resolved."""
         forms = dict.fromkeys((root, os.path.realpath(root).replace("\\", "/")))
         self.roots += [fold(form) for form in forms]
-        tools = protects_tools(root)
+        tools = self.protects_tools(root)
         for form in forms:
             base = "" if form == "/" else form
             for name in LEDGER + (TOOL_FILES if tools else ()):
@@ -153,6 +107,16 @@ class Paths:
             if tools:
                 self.settings.append(fold(f"{base}/{SETTINGS}"))
                 self.add_above(f"{base}/{SETTINGS}", SETTINGS + "*.json")
+
+    @staticmethod
+    def protects_tools(root: str) -> bool:
+        """Return whether the root's layout.toml asks to protect the tools, too."""
+        path = root + "/scripts/layout.toml"
+        if not exists(path):
+            return False
+        import guard_layout
+
+        return guard_layout.protects_tools(path)
 
     def add_file(self, path: str, name: str) -> None:
         """Add one protected file, which may itself be a link or lie behind one."""
@@ -167,11 +131,6 @@ class Paths:
         while fold(folder) not in self.above:
             self.above[fold(folder)] = name
             folder = os.path.dirname(folder)
-
-    @staticmethod
-    def match_dots(on: bool = True) -> None:
-        """Let patterns match leading dots from now on."""
-        DOTS[:] = [True] if on else []
 
     # Spelling
 
@@ -302,42 +261,21 @@ class Paths:
 
     def match_file(self, text: str, path: str) -> str:
         """Return the name of a protected file that a text with patterns or unknown pieces could name."""
-        if UNKNOWN in path:
-            tail = fold(path.rpartition(UNKNOWN)[2])
-            for name in dict.fromkeys(self.files.values()):
-                if tail.endswith("/" + name):
-                    return name
-            if not could_spell(text):
-                return ""
-        tokens = tokens_of(fold(path))
-        for candidate in self.every_file():
-            if matches(tokens, candidate):
-                return self.listed(candidate) or candidate
-        return ""
+        import guard_match
+
+        return guard_match.match_file(self, text, path)
 
     def above_protected(self, text: str, folder: str) -> str:
         """Return the name of a protected file that lies below the folder which the text names, or an empty text."""
         if not text:
             return ""
         path = self.absolute(text, folder)
-        if not MARKS & set(path):
-            forms = (path, self.trimmed(path), self.resolved(path))
-            return next((self.above[fold(form)] for form in forms if fold(form) in self.above), "")
-        if UNKNOWN in path and not could_spell(text):
-            return ""
-        tokens = tokens_of(fold(path))
-        candidates = self.near if UNKNOWN in path else self.above
-        return next((self.above[one] for one in candidates if matches(tokens, one)), "")
+        if MARKS & set(path):
+            import guard_match
 
-    def matching_folders(self, pattern: str) -> list[str]:
-        """Return the folders above protected files that an absolute pattern could match."""
-        tokens = tokens_of(fold(pattern))
-        return [folder for folder in self.above if matches(tokens, folder)]
-
-    @staticmethod
-    def pattern_fits(pattern: str, name: str) -> bool:
-        """Return whether a pattern for one component could match the name."""
-        return matches(tokens_of(fold(pattern)), fold(name))
+            return guard_match.match_folder(self, text, path)
+        forms = (path, self.trimmed(path), self.resolved(path))
+        return next((self.above[fold(form)] for form in forms if fold(form) in self.above), "")
 
     def add_link(self, place: str, aim: str) -> None:
         """Remember a link that the command itself makes."""
@@ -354,131 +292,3 @@ class Paths:
         forms = [fold(form).rstrip("/") + "/" for form in dict.fromkeys((path, self.resolved(path)))]
         found = [one[len(form) :] for one in self.every_file() for form in forms if one.startswith(form)]
         return list(dict.fromkeys(found))
-
-
-def could_spell(text: str) -> bool:
-    """Return whether the known pieces of a path with unknown ones are enough to suspect a protected name."""
-    pieces = [fold(plain(piece)) for piece in known_pieces(text)]
-    return sum(map(len, pieces)) >= 4 and any("scratch" in piece or "handoff" in piece for piece in pieces)
-
-
-# Matching. A pattern is a list of tokens; the positions in the candidate that are reached so far go along as a set.
-
-
-def tokens_of(pattern: str) -> list[Token]:
-    """Return the tokens of a folded path with marks."""
-    tokens: list[Token] = []
-    at, end = 0, len(pattern)
-    while at < end:
-        char = pattern[at]
-        at += 1
-        if char == STAR and pattern[at : at + 2] == STAR + "/" and pattern[at - 2 : at - 1] in ("/", ""):
-            tokens.append(("folders", ""))
-            at += 2
-        elif char in (UNKNOWN, WILD):
-            tokens.append(("all", ""))
-        elif char in (STAR, ANY):
-            tokens.append(("star" if char == STAR else "any", ""))
-        elif char == SET:
-            close = pattern.find("]", at + (2 if pattern[at : at + 1] in ("!", "^") else 1))
-            tokens.append(("is", "[") if close < 0 else ("set", pattern[at:close]))
-            at = at if close < 0 else close + 1
-        else:
-            tokens.append(("is", char))
-    return tokens
-
-
-def matches(tokens: list[Token], path: str) -> bool:
-    """Return whether the pattern could match the whole path."""
-    reached = {0}
-    for kind, value in tokens:
-        reached = STEPS[kind](reached, path, value)
-        if not reached:
-            return False
-    return len(path) in reached
-
-
-def step_is(reached: set[int], path: str, value: str) -> set[int]:
-    """Return the positions behind one fixed character."""
-    return {at + 1 for at in reached if path[at : at + 1] == value}
-
-
-def step_any(reached: set[int], path: str, _value: str) -> set[int]:
-    """Return the positions behind one character that a pattern may match."""
-    return {at + 1 for at in reached if at < len(path) and may_match(path, at)}
-
-
-def step_set(reached: set[int], path: str, value: str) -> set[int]:
-    """Return the positions behind one character of a bracket."""
-    return {at + 1 for at in reached if at < len(path) and may_match(path, at) and in_set(path[at], value)}
-
-
-def step_star(reached: set[int], path: str, _value: str) -> set[int]:
-    """Return the positions behind any run of characters of one component."""
-    found: set[int] = set()
-    for start in reached:
-        at = start
-        while at not in found:
-            found.add(at)
-            if at == len(path) or not may_match(path, at):
-                break
-            at += 1
-    return found
-
-
-def step_folders(reached: set[int], path: str, _value: str) -> set[int]:
-    """Return the positions behind any number of whole folders that don't begin with a dot."""
-    found: set[int] = set()
-    for start in reached:
-        at = start
-        while at not in found:
-            found.add(at)
-            slash = path.find("/", at)
-            if slash < 0 or (path[at] == "." and not DOTS):
-                break
-            at = slash + 1
-    return found
-
-
-def step_all(reached: set[int], path: str, _value: str) -> set[int]:
-    """Return the positions behind any text."""
-    return set(range(min(reached), len(path) + 1))
-
-
-DOTS: list[bool] = []  # holds something once patterns match leading dots, too
-
-STEPS = {
-    "is": step_is,
-    "any": step_any,
-    "set": step_set,
-    "star": step_star,
-    "folders": step_folders,
-    "all": step_all,
-}
-
-
-def may_match(path: str, at: int) -> bool:
-    """Return whether a pattern character may stand for this one: no slash, no dot at the start of a component."""
-    return path[at] != "/" and not (path[at] == "." and path[at - 1] == "/" and not DOTS)
-
-
-def in_set(char: str, inside: str) -> bool:
-    """Return whether a bracket holds the character in either letter case; a class in it may hold anything."""
-    if "[:" in inside:
-        return True
-    negated = inside[:1] in ("!", "^")
-    body = inside[1:] if negated else inside
-    return any(one in "".join(ranges(body)) for one in (char, char.upper())) != negated
-
-
-def ranges(body: str) -> Iterator[str]:
-    """Yield the characters of a bracket, ranges written out."""
-    at = 0
-    while at < len(body):
-        if body[at + 1 : at + 2] == "-" and at + 2 < len(body):
-            first, last = ord(body[at]), ord(body[at + 2])
-            yield "".join(map(chr, range(first, min(last, first + 256) + 1)))
-            at += 3
-        else:
-            yield body[at]
-            at += 1

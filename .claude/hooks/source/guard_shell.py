@@ -75,7 +75,23 @@ class Word:
 class Frame:
     """An open group, condition or loop: what held when it began, and what its branches have left."""
 
-    __slots__ = ("body", "branches", "entry", "exits", "fed", "function", "kind", "link", "lost", "out", "piped", "reads", "stdin", "vars", "won")
+    __slots__ = (
+        "body",
+        "branches",
+        "entry",
+        "exits",
+        "fed",
+        "function",
+        "kind",
+        "link",
+        "lost",
+        "out",
+        "piped",
+        "reads",
+        "stdin",
+        "vars",
+        "won",
+    )
 
     def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: Optional[str]) -> None:
         self.kind = kind
@@ -166,7 +182,9 @@ class Call:
         """Judge shell code that the command would run; return what it prints, as far as known."""
         reader = self.reader.inner(plain(text), 0)
         if positional:
-            reader.set_positional(list(positional))
+            import guard_syntax
+
+            guard_syntax.set_positional(reader, list(positional))
         reader.frames[0].stdin = self.stdin
         reader.program("")
         return reader.output()
@@ -262,13 +280,6 @@ class Reader:
             return [self.paths.project]
         return [UNKNOWN]
 
-    def set_positional(self, words: list[str]) -> None:
-        """Give `$0`, `$1` … and `$@` their values; words[0] is `$0`."""
-        for number, word in enumerate(words):
-            self.assign(str(number), [plain(word)])
-        for name in "@*":
-            self.assign(name, [" ".join(map(plain, words[1:]))])
-
     # Words
 
     def word(self) -> Word:
@@ -284,7 +295,12 @@ class Reader:
         pieces: list[Piece] = [head] if head else []
         kept = self.rest_of_word(pieces)
         raw = text[start : self.pos]
-        return Word(joined(pieces, self.shared), raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head, head, kept or bool(head))
+        return Word(
+            joined(pieces, self.shared),
+            raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head,
+            head,
+            kept or bool(head),
+        )
 
     def rest_of_word(self, pieces: list[Piece]) -> bool:
         """Read the pieces of a word up to its end; return whether it is kept even if it is empty."""
@@ -315,7 +331,9 @@ class Reader:
         """Read a parenthesis or substitution that belongs to the word; return False if the word ends here."""
         text, at = self.text, self.pos
         if char in "<>" and text[at + 1 : at + 2] == "(" and not self.in_arithmetic():
-            pieces.append(self.process())
+            import guard_syntax
+
+            pieces.append(guard_syntax.process(self))
             return True
         if char != "(" or self.in_arithmetic():
             return False
@@ -324,11 +342,15 @@ class Reader:
             return False
         if head[-1:] == "=" and is_name(head[:-1].rstrip("+")):
             self.pos += 1
-            pieces.append(self.array())
+            import guard_syntax
+
+            pieces.append(guard_syntax.array(self))
             return True
         if not pieces:
             return False
-        self.pos = self.skip_parentheses(at)
+        import guard_syntax
+
+        self.pos = guard_syntax.skip_parentheses(self, at)
         pieces.append(marks.STAR)
         return True
 
@@ -339,49 +361,12 @@ class Reader:
             at += 1
         return self.text[at : at + 1] == ")"
 
-    def skip_parentheses(self, at: int) -> int:
-        """Return the position behind the parenthesis that closes a pattern."""
-        depth = 0
-        while at < self.end:
-            char = self.text[at]
-            if char == "\\":
-                at += 1
-            elif char in "'\"":
-                at = self.find(char, at + 1)
-            elif char in "()":
-                depth += 1 if char == "(" else -1
-                if depth == 0:
-                    return at + 1
-            at += 1
-        raise Trouble("an open parenthesis")
-
     def find(self, char: str, at: int) -> int:
         """Return where the character stands next; raise Trouble if it doesn't."""
         found = self.text.find(char, at)
         if found < 0:
             raise Trouble(f"an open {char}")
         return found
-
-    def array(self) -> list[str]:
-        """Read the words of an array up to its parenthesis; each may be the value."""
-        values: list[str] = []
-        while True:
-            self.blanks(newlines=True)
-            if self.pos >= self.end:
-                raise Trouble("an open array")
-            if self.text[self.pos] == ")":
-                self.pos += 1
-                return values or [""]
-            if self.text[self.pos] in ENDS:
-                raise Trouble("an operator in an array")
-            values += [field for text in self.word().texts for field in marks.fields(text)]
-
-    def process(self) -> str:
-        """Judge a process substitution and return a path that stands for it."""
-        reader = self.inner(self.text, self.pos + 2)
-        reader.program(")")
-        self.pos = reader.pos
-        return self.shared.stream(reader.output())
 
     def escaped(self, pieces: list[Piece]) -> bool:
         """Read a backslash and what it quotes; before a line break both vanish."""
@@ -435,25 +420,6 @@ class Reader:
                 pieces.append(char)
                 self.pos += 1
 
-    def backquoted(self, pieces: list[Piece], quoted: bool = False) -> bool:
-        """Judge a command substitution in backquotes."""
-        text, at, code = self.text, self.pos + 1, []
-        while True:
-            if at >= self.end:
-                raise Trouble("an open backquote")
-            char = text[at]
-            if char == "`":
-                break
-            if char == "\\" and text[at + 1 : at + 2] in ("`", "\\", "$", '"' if quoted else "`"):
-                at += 1
-            code.append(text[at])
-            at += 1
-        self.pos = at + 1
-        reader = self.inner("".join(code), 0)
-        reader.program("")
-        pieces.append(printed(reader.output(), quoted))
-        return False
-
     def dollar(self, pieces: list[Piece], quoted: bool = False) -> bool:
         """Read what a dollar sign begins; return whether it is a quote."""
         text, at = self.text, self.pos + 1
@@ -465,9 +431,13 @@ class Reader:
             pieces.append(printed(reader.output(), quoted))
         elif char == "{":
             self.pos = at + 1
-            pieces.append([value if quoted else marks.live(value) for value in self.parameter()])
+            import guard_syntax
+
+            pieces.append([value if quoted else marks.live(value) for value in guard_syntax.parameter(self)])
         elif char == "'" and not quoted:
-            pieces.append(self.ansi())
+            import guard_syntax
+
+            pieces.append(guard_syntax.ansi(self))
             return True
         elif char == '"' and not quoted:
             self.pos = at
@@ -485,61 +455,6 @@ class Reader:
             self.pos = at
             pieces.append("$")
         return False
-
-    def ansi(self) -> str:
-        """Read a text in `$'…'`."""
-        at = self.pos + 2
-        while at < self.end and self.text[at] != "'":
-            at += 2 if self.text[at] == "\\" else 1
-        if at >= self.end:
-            raise Trouble("an open $'")
-        start, self.pos = self.pos + 2, at + 1
-        return marks.decode(self.text[start:at])
-
-    def parameter(self) -> list[str]:
-        """Read the rest of `${…}` and return its possible values."""
-        text = self.text
-        prefix = text[self.pos : self.pos + 1]
-        if prefix in ("!", "#", "^", "=", "~") and text[self.pos + 1 : self.pos + 2] not in ("}", ""):
-            self.pos += 1
-        elif text.startswith("(P)", self.pos):
-            prefix, self.pos = "!", self.pos + 3
-        start = self.pos
-        while self.pos < self.end and text[self.pos] in NAME_REST:
-            self.pos += 1
-        if self.pos == start and text[start : start + 1] in tuple("@*?$!-"):
-            self.pos += 1
-        values = self.value(text[start : self.pos]) if self.pos > start else [UNKNOWN]
-        if prefix == "!":
-            values = [one for name in values for one in self.value(name)]
-        name = text[start : self.pos]
-        operand = self.operand()
-        if prefix == "#":
-            return [UNKNOWN]
-        if operand and operand[0].lstrip(":") == "=" and is_name(name):
-            self.assign(name, applied(values, *operand))
-        return applied(values, *operand) if operand else values
-
-    def operand(self) -> Optional[tuple[str, list[str]]]:
-        """Read the operator of `${name…}` and the possible texts behind it, up to the closing brace."""
-        text, start = self.text, self.pos
-        if text[self.pos : self.pos + 1] == "[":
-            self.pos = self.find("]", self.pos) + 1
-            start = self.pos
-        while self.pos < self.end and text[self.pos] in ":-=+?#%/^,@~":
-            self.pos += 1
-        operator = text[start : self.pos]
-        pieces: list[Piece] = []
-        while self.pos < self.end and text[self.pos] != "}":
-            if text[self.pos] in QUOTES:
-                QUOTES[text[self.pos]](self, pieces)
-            else:
-                pieces.append(text[self.pos])
-                self.pos += 1
-        if self.pos >= self.end:
-            raise Trouble("an open ${")
-        self.pos += 1
-        return (operator, joined(pieces, self.shared)) if operator or pieces else None
 
     # Between words
 
@@ -606,19 +521,25 @@ class Reader:
         if token == ")":
             return not self.leave("(")
         if token in (";;", ";&", ";;&", ";|"):
-            self.next_branch()
-            self.patterns()
+            import guard_syntax
+
+            guard_syntax.next_branch(self)
+            guard_syntax.patterns(self)
         return False
 
     def open_parenthesis(self) -> None:
         """Read an opening parenthesis: a function's mark, an argument's pattern, or a subshell."""
         if self.words and self.blank_parentheses():
             self.pos = self.find(")", self.pos) + 1
-            self.define(self.words[0].texts[0])
+            import guard_syntax
+
+            guard_syntax.define(self, self.words[0].texts[0])
             return
         if self.words and not all(word.bare in BEFORE_GROUP for word in self.words) and not self.in_arithmetic():
             start = self.pos
-            self.pos = self.skip_parentheses(start)
+            import guard_syntax
+
+            self.pos = guard_syntax.skip_parentheses(self, start)
             pieces: list[Piece] = [marks.STAR]
             self.rest_of_word(pieces)
             self.words.append(Word(joined(pieces, self.shared)))
@@ -631,11 +552,6 @@ class Reader:
     def is_dollar_arithmetic(self) -> bool:
         """Return whether the parenthesis at the current position is the second one of `$((`."""
         return self.pos >= 2 and self.text[self.pos - 2 : self.pos] == "$("
-
-    def define(self, name: str) -> None:
-        """Mark the group that follows as the body of a function."""
-        self.words = []
-        self.frames[-1].function = name
 
     # Frames
 
@@ -675,37 +591,6 @@ class Reader:
         """Make the folders those that may be in force when the list ends."""
         self.folders = united([frame.won, frame.lost]) or self.folders
 
-    def next_branch(self) -> None:
-        """Begin another branch of the innermost condition."""
-        frame = self.frames[-1]
-        if frame.kind not in ("if", "case"):
-            return
-        frame.branches.append(self.folders)
-        self.folders = frame.won = frame.entry
-        frame.lost = ()
-        frame.link = ""
-
-    def patterns(self) -> None:
-        """Read the patterns of the next branch of a `case`, or the `esac` in their place."""
-        if self.frames[-1].kind != "case":
-            return
-        self.blanks(newlines=True)
-        if self.text[self.pos : self.pos + 1] == "(":
-            self.pos += 1
-        while self.pos < self.end:
-            self.blanks(newlines=True)
-            char = self.text[self.pos : self.pos + 1]
-            if char == ")":
-                self.pos += 1
-                return
-            if char == "|":
-                self.pos += 1
-            elif char in ENDS or not char:
-                return
-            elif self.word().bare == "esac":
-                self.leave("case")
-                return
-
     # Commands
 
     def take(self, word: Word) -> None:
@@ -717,7 +602,12 @@ class Reader:
         command_position = not self.words and not self.redirections and not self.assigned
         if command_position and word.bare in KEYWORDS and self.keyword(word.bare):
             return
-        if word.bare == "{" and all(one.bare in BEFORE_GROUP for one in self.words[:1]) and len(self.words) <= 2 and self.words:
+        if (
+            word.bare == "{"
+            and all(one.bare in BEFORE_GROUP for one in self.words[:1])
+            and len(self.words) <= 2
+            and self.words
+        ):
             self.words = []
             self.enter("{")
             return
@@ -725,6 +615,18 @@ class Reader:
             self.assigned = True
             return
         self.words.append(word)
+
+    def keyword(self, word: str) -> bool:
+        """Carry out a keyword; return False if the word is an ordinary one here."""
+        import guard_syntax
+
+        return guard_syntax.keyword(self, word)
+
+    def backquoted(self, pieces: list[Piece], quoted: bool = False) -> bool:
+        """Judge a command substitution in backquotes."""
+        import guard_syntax
+
+        return guard_syntax.backquoted(self, pieces, quoted)
 
     @staticmethod
     def is_descriptor(word: Word) -> bool:
@@ -740,7 +642,7 @@ class Reader:
             return False
         values = [self.assigned_text(text.partition("=")[2]) for text in word.texts]
         if name == "GLOBIGNORE":
-            self.paths.match_dots()
+            self.paths.dots = True
         self.assign(name[:-1] if add else name, values, add)
         return True
 
@@ -749,87 +651,6 @@ class Reader:
         if text[:1] == marks.TILDE:
             text = self.paths.from_home(text, self.folders[0])
         return plain(text)
-
-    def keyword(self, word: str) -> bool:
-        """Carry out a keyword; return False if the word is an ordinary one here."""
-        if word in CLOSERS:
-            self.finish("")
-            return self.leave(CLOSERS[word])
-        if self.closed:
-            self.finish("")
-        if word in BRANCHES:
-            self.settle(self.frames[-1])
-            self.next_branch()
-        elif word in PASSED:
-            self.frames[-1].link = ""
-        elif word == "function":
-            self.blanks()
-            name = self.word().texts[0]
-            self.blanks()
-            if self.text.startswith("(", self.pos) and self.blank_parentheses():
-                self.pos = self.find(")", self.pos) + 1
-            self.define(name)
-        elif word == "case":
-            self.case()
-        elif word == "[[":
-            self.condition()
-        elif word in ("for", "select", "foreach"):
-            self.loop()
-        elif word in OPENERS:
-            self.enter(OPENERS[word])
-        else:
-            return False
-        return True
-
-    def case(self) -> None:
-        """Read `case WORD in` and the patterns of the first branch."""
-        self.blanks()
-        self.word()
-        self.blanks(newlines=True)
-        if self.pos < self.end and self.text[self.pos] not in ENDS:
-            self.word()
-        self.enter("case")
-        self.patterns()
-
-    def condition(self) -> None:
-        """Read `[[ … ]]`, in which operators compare."""
-        while True:
-            self.blanks(newlines=True)
-            if self.pos >= self.end:
-                raise Trouble("an open [[")
-            if self.text[self.pos] in ENDS and self.text[self.pos : self.pos + 2] not in ("<(", ">("):
-                self.pos += 1
-            elif self.word().bare == "]]":
-                self.words.append(Word(["[["]))
-                return
-
-    def loop(self) -> None:
-        """Read the head of a `for`: its variable takes each of the words."""
-        self.enter("loop")
-        self.blanks()
-        if self.text.startswith("((", self.pos) or self.pos >= self.end or self.text[self.pos] in ENDS:
-            return
-        name = self.word().texts[0]
-        self.blanks(newlines=True)
-        closer = ""
-        if self.text.startswith("(", self.pos):
-            self.pos += 1
-            closer = ")"
-        elif self.text[self.pos : self.pos + 2] == "in" and self.text[self.pos + 2 : self.pos + 3] in ENDS | {""}:
-            self.pos += 2
-        else:
-            self.assign(name, self.value("@"))
-            return
-        values: list[str] = []
-        while True:
-            self.blanks(newlines=bool(closer))
-            if self.pos >= self.end or self.text[self.pos] in ENDS and self.text[self.pos : self.pos + 2] not in ("<(", ">("):
-                break
-            values += [field for text in self.word().texts for field in marks.fields(text)]
-        if closer and self.text.startswith(closer, self.pos):
-            self.pos += 1
-        self.vars = {**self.vars, name: distinct(values) or [""]}
-        self.lent = False
 
     def redirection(self, _descriptor: str) -> None:
         """Read a redirection and its target."""
@@ -846,7 +667,9 @@ class Reader:
         self.pos = at + len(token)
         self.blanks()
         if token in ("<<", "<<-"):
-            self.heredoc(token == "<<-")
+            import guard_syntax
+
+            guard_syntax.heredoc(self, token == "<<-")
             return
         if self.pos >= self.end or (text[self.pos] in ENDS and text[self.pos : self.pos + 2] not in ("<(", ">(")):
             return
@@ -856,92 +679,6 @@ class Reader:
             self.body = plain(target.texts[0]) + "\n"
         elif token == "<":
             self.body = self.shared.stream_text(target.texts[0])
-
-    def heredoc(self, indented: bool) -> None:
-        """Find the body of a heredoc, which begins behind the line, and put it on stdin."""
-        delimiter, is_quoted = self.delimiter()
-        if self.line_end < self.pos:
-            self.line_end = self.end_of_line()
-        start = self.skips.get(self.line_end, self.line_end + 1)
-        body, end = self.cut_body(start, delimiter, indented)
-        self.skips[self.line_end] = end
-        self.body = body if is_quoted else self.expanded(body)
-
-    def delimiter(self) -> tuple[str, bool]:
-        """Read the delimiter of a heredoc without expanding it; return it and whether it is quoted."""
-        text, start, done = self.text, self.pos, []
-        while self.pos < self.end and text[self.pos] not in ENDS:
-            char = text[self.pos]
-            if char == "\\":
-                done.append(text[self.pos + 1 : self.pos + 2])
-                self.pos += 2
-            elif char in "'\"":
-                close = self.find(char, self.pos + 1)
-                done.append(text[self.pos + 1 : close])
-                self.pos = close + 1
-            else:
-                if char != "$" or text[self.pos + 1 : self.pos + 2] not in ("'", '"'):
-                    done.append(char)
-                self.pos += 1
-        return "".join(done), any(char in "'\"\\" for char in text[start : self.pos])
-
-    def end_of_line(self) -> int:
-        """Return where the current line ends: at a line break outside quotes, substitutions and comments."""
-        text, at, open_ones = self.text, self.pos, []
-        while at < self.end:
-            char = text[at]
-            inside = open_ones[-1] if open_ones else ""
-            if char == "\\":
-                at += 1
-            elif char == '"':
-                if inside == '"':
-                    open_ones.pop()
-                else:
-                    open_ones.append(char)
-            elif inside == '"':
-                if text.startswith("$(", at):
-                    open_ones.append("(")
-                    at += 1
-            elif char == "'":
-                at = self.find("'", at + 1)
-            elif char == "\n":
-                break
-            elif char == "#" and text[at - 1] in " \t;&|(":
-                return self.find_or_end("\n", at)
-            elif char == "(":
-                open_ones.append("(")
-            elif char == ")" and inside == "(":
-                open_ones.pop()
-            at += 1
-        return min(at, self.end)
-
-    def find_or_end(self, char: str, at: int) -> int:
-        """Return where the character stands next, or the end of the text."""
-        found = self.text.find(char, at)
-        return self.end if found < 0 else found
-
-    def cut_body(self, start: int, delimiter: str, indented: bool) -> tuple[str, int]:
-        """Return the body of a heredoc that begins at `start`, and where the text goes on behind it."""
-        at, lines = start, []
-        while at < self.end:
-            stop = self.find_or_end("\n", at)
-            line = self.text[at:stop]
-            if indented:
-                line = line.lstrip("\t")
-            at = stop + 1
-            if line == delimiter:
-                break
-            lines.append(line + "\n")
-        return "".join(lines), min(at, self.end)
-
-    def expanded(self, body: str) -> str:
-        """Judge the substitutions in an unquoted body and return it, expanded as far as known."""
-        if "$" not in body and "`" not in body and "\\" not in body:
-            return body
-        reader = self.inner(body, 0)
-        pieces: list[Piece] = []
-        reader.quoted(pieces, "")
-        return joined(pieces, self.shared)[0]
 
     def finish(self, token: str) -> None:
         """Judge the command that ends here, and note what the operator behind it means for the next one."""
@@ -968,7 +705,12 @@ class Reader:
             self.folders = frame.lost or frame.won
 
     def step(
-        self, frame: Frame, words: list[Word], redirections: list[tuple[str, Word]], closed: Optional[Frame], to_pipe: bool
+        self,
+        frame: Frame,
+        words: list[Word],
+        redirections: list[tuple[str, Word]],
+        closed: Optional[Frame],
+        to_pipe: bool,
     ) -> None:
         """Judge one member of a list: a simple command, or the redirections of a group that has ended."""
         if not closed:
@@ -981,9 +723,11 @@ class Reader:
         if closed:
             out, state = "".join(closed.out) or None, closed.state()
             if closed.reads and self.body is not None:
-                self.code_of_group(closed)
+                import guard_syntax
+
+                guard_syntax.code_of_group(self, closed)
         else:
-            out, state = self.run(words, stdin)
+            out, state = self.run(words, stdin, to_pipe or self.depth > 0 or len(self.frames) > 1)
         piped = to_pipe or frame.piped
         if to_pipe:
             frame.fed, self.folders = out, before
@@ -993,12 +737,6 @@ class Reader:
             if frame.piped:
                 self.folders = united([before, self.folders])
         self.chain(frame, before, "?" if piped else state)
-
-    def code_of_group(self, closed: Frame) -> None:
-        """Judge the body behind a group in which a shell reads its code from stdin."""
-        reader = self.inner(self.body or "", 0)
-        reader.folders = closed.entry
-        reader.program("")
 
     def chain(self, frame: Frame, before: Folders, state: str) -> None:
         """Note the folders in which the list goes on, for success and for failure."""
@@ -1027,26 +765,36 @@ class Reader:
                     if name:
                         raise Denied(name, f"a redirection with `{token}`")
 
-    def run(self, words: list[Word], stdin: Optional[str]) -> tuple[Optional[str], str]:
+    def combinations(self, words: list[Word]) -> list[list[str]]:
+        """Return the possible word lists of a command."""
+        if all(len(word.texts) == 1 for word in words):
+            return [words_of([(word, word.texts[0]) for word in words])]
+        import guard_syntax
+
+        return guard_syntax.combinations(self.shared, words)
+
+    def run(self, words: list[Word], stdin: Optional[str], used: bool) -> tuple[Optional[str], str]:
         """Judge a simple command with each combination of its words' values; return what it prints and its state."""
         out, state = None, "ok"
         before, reached = self.folders, []
-        for argv in combinations(words, self.shared):
+        for argv in self.combinations(words):
             if not argv:
                 continue
             self.folders = before
             call = Call(self, argv, stdin)
-            self.judge(call)
+            self.judge(call, used)
             out, state = call.out, call.state
             reached.append(self.folders)
         self.folders = united(reached) or before
         return out, state
 
-    def judge(self, call: Call) -> None:
-        """Judge one call by the tables, a function of the text itself, or an alias."""
+    def judge(self, call: Call, used: bool = True) -> None:
+        """Judge one call by the tables, a function of the text itself, or an alias; `used`: what it prints matters."""
         name = call.words[0]
         if name in self.functions and name not in self.calling:
-            self.call_function(call)
+            import guard_syntax
+
+            guard_syntax.call_function(self, call)
         elif name in self.aliases and name not in self.calling:
             self.shared.spend()
             calling, self.calling = self.calling, self.calling | {name}
@@ -1055,20 +803,7 @@ class Reader:
         else:
             import guard_commands
 
-            guard_commands.judge(call)
-
-    def call_function(self, call: Call) -> None:
-        """Judge the body of a function with the words of its call, in this shell."""
-        self.shared.spend(40)
-        text, start, end = self.functions[call.words[0]]
-        reader = self.inner(text[:end], start)
-        reader.calling = self.calling | {call.words[0]}
-        reader.skips = {}
-        reader.set_positional(call.words)
-        reader.frames[0].stdin = call.stdin
-        reader.program("")
-        self.folders, self.vars, self.lent = reader.folders, reader.vars, True
-        call.out = reader.output()
+            guard_commands.judge(call, used)
 
 
 def joined(pieces: list[Piece], shared: Shared) -> list[str]:
@@ -1083,23 +818,6 @@ def joined(pieces: list[Piece], shared: Shared) -> list[str]:
             shared.spend(len(piece) - 1)
             texts = [text + choice for text in texts for choice in piece]
     return texts
-
-
-def combinations(words: list[Word], shared: Shared) -> list[list[str]]:
-    """Return the possible word lists of a command; past 64 the k-th values of all words go together."""
-    count = 1
-    for word in words:
-        count *= len(word.texts)
-    if count == 1:
-        return [words_of([(word, word.texts[0]) for word in words])]
-    shared.spend(count if count <= MOST_CHOICES else max(len(word.texts) for word in words) * len(words))
-    if count > MOST_CHOICES:
-        most = max(len(word.texts) for word in words)
-        return [words_of([(word, word.texts[k % len(word.texts)]) for word in words]) for k in range(most)]
-    lists: list[list[tuple[Word, str]]] = [[]]
-    for word in words:
-        lists = [[*one, (word, text)] for one in lists for text in word.texts]
-    return [words_of(one) for one in lists]
 
 
 def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
@@ -1119,37 +837,6 @@ def printed(text: Optional[str], quoted: bool) -> list[str]:
     return [text if quoted else marks.live(text)]
 
 
-def applied(values: list[str], operator: str, operands: list[str]) -> list[str]:
-    """Return what `${name<operator><operand>}` may stand for."""
-    kind = operator.lstrip(":")[:1]
-    if kind in ("-", "="):
-        return marks.unique([*values, *operands])
-    if kind == "+":
-        return ["", *operands]
-    if kind in ("?", "^", ",", "~", "@"):
-        return values
-    if kind in ("#", "%"):
-        return [stripped(value, kind, operand) for value in values for operand in operands]
-    if kind == "/":
-        return [replaced(value, operator, operand) for value in values for operand in operands]
-    return [UNKNOWN] if operator else values
-
-
-def stripped(value: str, kind: str, pattern: str) -> str:
-    """Return a value without a literal prefix (`#`) or suffix (`%`); with a pattern nobody knows."""
-    if any(char in pattern for char in "*?[" + UNKNOWN):
-        return UNKNOWN
-    return value.removeprefix(pattern) if kind == "#" else value.removesuffix(pattern)
-
-
-def replaced(value: str, operator: str, operand: str) -> str:
-    """Return a value after `/old/new` or `//old/new` with literal texts."""
-    old, _, new = operand.partition("/")
-    if not old or any(char in operand for char in "*?[#%" + UNKNOWN):
-        return UNKNOWN
-    return value.replace(old, new, -1 if operator == "//" else 1)
-
-
 def united(choices: list[Folders]) -> Folders:
     """Return all folders of the choices, each once."""
     if len(choices) == 2 and not choices[1]:
@@ -1157,21 +844,11 @@ def united(choices: list[Folders]) -> Folders:
     return tuple(dict.fromkeys(folder for choice in choices for folder in choice))
 
 
-def distinct(values: list[str]) -> list[str]:
-    """Return the values of a loop, of those that can't concern a protected file only one."""
-    found = marks.unique(values)
-    if len(found) <= MOST_CHOICES:
-        return found
-    telling = [value for value in found if set(value) & TELLING or "handoff" in value.lower() or "scratch" in value.lower()]
-    return telling or found[:1]
-
-
 def is_name(text: str) -> bool:
     """Return whether the text is a variable's name."""
     return text[:1] in NAME_START and not set(text) - NAME_REST if text else False
 
 
-TELLING = frozenset("/*?[~-." + UNKNOWN)
 MARK = {"*": marks.STAR, "?": marks.ANY, "[": marks.SET, "{": marks.OPEN, "}": marks.CLOSE, ",": marks.COMMA}
 QUOTES = {
     "\\": Reader.escaped,
