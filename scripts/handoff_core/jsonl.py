@@ -42,8 +42,9 @@ def parse(text: str, nesting: int = NESTING_LIMIT) -> object:
         raise JsonError("byte order mark")
     if text.count("[") + text.count("{") > nesting and _depth(text) > nesting:
         raise JsonError("nesting too deep")
+    text = text.strip(" \t\n\r")
     try:
-        value, end = _scan(text := text.strip(" \t\n\r"), 0)
+        value, end = _scanned(text)
     except StopIteration:
         raise JsonError("Expecting value") from None
     except RecursionError:
@@ -97,6 +98,18 @@ def _int(literal: str) -> int:
 
 def _constant(name: str) -> object:
     raise JsonError(f"{name} is not valid JSON")
+
+
+def _scanned(text: str) -> tuple[object, int]:
+    """Return the first value of a text and where it ends.
+
+    Up to Python 3.11 the scanner words an error only once `json.decoder` is loaded, and fails blindly before.
+    """
+    try:
+        return _scan(text, 0)
+    except SystemError:
+        __import__("json.decoder")
+        return _scan(text, 0)
 
 
 class _Strict:
