@@ -8,7 +8,7 @@ from __future__ import annotations
 from handoff_core.errors import LOCK_BUSY, HandoffError, UsageError
 from handoff_core.jsonl import dump_ascii
 from handoff_core.layout import find_project
-from handoff_core.ledger import read_log_bytes, scan, shared_lock
+from handoff_core.ledger import read_log_bytes, shared_lock
 from handoff_core.text import clean
 
 TYPE_CHECKING = False
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from handoff_core.layout import Project
     from handoff_core.routing.outcomes import Decision
-    from handoff_core.routing.situation import Log, Situation
+    from handoff_core.routing.situation import Situation
+    from handoff_core.routing.slice import Log
     from handoff_core.text import Streams
 
 REREAD_SECONDS = 0.05
@@ -47,8 +48,8 @@ def route(
         streams.out(FORMS[format or "text"]())
         return 0
     project = find_project(**files)
-    log = read_log(project, _line_number(at))
-    made = [_explained(each, explain) for each in _situations(project, log, req_id, every_slice=all)]
+    log = read_log(project, _line_number(at), req_id or None, every_slice=all)
+    made = [_explained(each, explain) for each in _situations(project, log, req_id or None, every_slice=all)]
     decisions = [decision for decision, _ in made]
     if explain == "text":
         streams.out("\n".join(text for _, text in made))
@@ -94,7 +95,7 @@ def _line_number(at: str | None) -> int | None:
 
 def _situations(project: Project, log: Log, req_id: str | None, *, every_slice: bool) -> Iterator[Situation]:
     """Yield the situation of the slice asked for, or those of all slices in order of first appearance (1.2)."""
-    wanted: list[str | None] = [req_id or None]
+    wanted: list[str | None] = [req_id]
     if every_slice and log.is_usable() and log.history is not None and log.history.slices:
         wanted = list(log.history.slices)
     make = situations(project, log)
@@ -143,17 +144,26 @@ def _explained(at: Situation, explain: str | None) -> tuple[Decision, str]:
 # Reading the log (3)
 
 
-def read_log(project: Project, at: int | None) -> Log:
+def read_log(project: Project, at: int | None, wanted: str | None, *, every_slice: bool) -> Log:
     """Return what the log holds, up to line `at` if given; a log with a problem is read twice.
 
-    Raises UsageError if the log has no line `at`, HandoffError with exit code 75 if the lock is busy.
+    The slice `wanted` is kept, by default that of the last line, or every one. Raises UsageError if the log has no
+    line `at`, HandoffError with exit code 75 if the lock is busy.
     """
-    log = _read_once(project, at)
-    if log.problems:
-        import time
+    import gc
 
-        time.sleep(REREAD_SECONDS)
-        log = _read_once(project, at)
+    collecting = gc.isenabled()
+    gc.disable()  # nothing of what is read is garbage, and looking for it takes longer than reading
+    try:
+        log = _read_once(project, at, wanted, every_slice=every_slice)
+        if log.problems:
+            import time
+
+            time.sleep(REREAD_SECONDS)
+            log = _read_once(project, at, wanted, every_slice=every_slice)
+    finally:
+        if collecting:
+            gc.enable()
     if log.history is not None and not log.problems:
         try:
             log.layout = project.read_layout()
@@ -162,8 +172,8 @@ def read_log(project: Project, at: int | None) -> Log:
     return log
 
 
-def _read_once(project: Project, at: int | None) -> Log:
-    from handoff_core.routing.history import History
+def _read_once(project: Project, at: int | None, wanted: str | None, *, every_slice: bool) -> Log:
+    from handoff_core.routing.reader import read_history
     from handoff_core.routing.slice import Log
 
     try:
@@ -177,9 +187,9 @@ def _read_once(project: Project, at: int | None) -> Log:
         data = _cut(data or b"", at)
     if data is None:
         return Log(None, [])
-    entries, problems = scan(data)
+    history, problems = read_history(data, wanted, every_slice=every_slice)
     unread = any(problem.line is None for problem in problems)
-    return Log(History(entries), [clean(str(problem)) for problem in problems], 0 if unread else _count(data))
+    return Log(history, [clean(str(problem)) for problem in problems], 0 if unread else _count(data))
 
 
 def _count(data: bytes) -> int:

@@ -5,7 +5,7 @@ Imports `records` and `routing.consulting`, `designing`, `facts`, `ladder`, `ove
 
 from __future__ import annotations
 
-from handoff_core.records import BUILD_FAILURE, DESIGN_BLOCK
+from handoff_core.records import BUILD_FAILURE
 from handoff_core.routing import consulting, designing
 from handoff_core.routing.facts import fact
 from handoff_core.routing.ladder import silent_run
@@ -28,44 +28,44 @@ class BeforeReview(Slice):
 
     @fact
     def request_errors(self) -> list[str]:
-        """What is wrong with the request (8.1)."""
+        """Return what is wrong with the request (8.1)."""
         return cleaned(consulting.request_errors(self.request, self.gate_of(self.request))) if self.request else []
 
     @property
     def request_target(self) -> Any:
-        """The request's target as it is."""
+        """Return the request's target as it is."""
         return field(self.request, "target")
 
     @property
     def request_author(self) -> Any:
-        """The request's author as it is."""
+        """Return the request's author as it is."""
         return field(self.request, "author")
 
     @property
     def requester(self) -> str | None:
-        """The request's author if usable, else null."""
+        """Return the request's author if usable, else null."""
         return self.request_author if is_usable(self.request_author) else None
 
     @fact
     def asked(self) -> Entry | None:
-        """The record of this slice that the response points at (8.2)."""
+        """Return the record of this slice that the response points at (8.2)."""
         return consulting.asked_by_line(self.entries, field(self.response, "in_response_to"))
 
     @property
     def asked_by(self) -> Any:
-        """The author of the record asked, as it is."""
+        """Return the author of the record asked, as it is."""
         return field(self.asked, "author")
 
     @fact
     def response_errors(self) -> list[str]:
-        """What is wrong with the response (8.2)."""
+        """Return what is wrong with the response (8.2)."""
         if self.response is None:
             return []
         return cleaned(consulting.response_errors(self.response, self.asked, self.gate_of(self.response)))
 
     @property
     def responder(self) -> str | None:
-        """The target of the record asked if usable, else null."""
+        """Return the target of the record asked if usable, else null."""
         target = field(self.asked, "target")
         return target if is_usable(target) else None
 
@@ -73,39 +73,39 @@ class BeforeReview(Slice):
 
     @fact
     def silent_run(self) -> int:
-        """How many starts of the implementer end its records after the latest design-block (9.1)."""
+        """Return how many starts of the implementer end its records after the latest design-block (9.1)."""
         return silent_run(after(self.entries, line_of(self.design)))
 
     @fact
     def failure_errors(self) -> list[str]:
-        """What the build-failure's gate says."""
+        """Return what the build-failure's gate says."""
         return self.gate_of(self.failure)
 
     @property
     def abort_reason(self) -> Any:
-        """The build-failure's abort_reason as it is."""
+        """Return the build-failure's abort_reason as it is."""
         return field(self.failure, "abort_reason")
 
     @property
     def partial(self) -> bool:
-        """Whether the build-failure's `partial` is true."""
+        """Say whether the build-failure's `partial` is true."""
         return field(self.failure, "partial") is True
 
     @fact
     def failures(self) -> int:
-        """Number of build-failures after the latest design-block."""
+        """Return the number of build-failures after the latest design-block."""
         return len(after(self.of(BUILD_FAILURE), line_of(self.design)))
 
     # Designs, requirements, intake
 
     @property
     def design_verdict(self) -> Any:
-        """The design-block's verdict as it is."""
+        """Return the design-block's verdict as it is."""
         return field(self.design, "verdict")
 
     @fact
     def design_errors(self) -> list[str]:
-        """What the design-block's gate says (9.5)."""
+        """Return what the design-block's gate says (9.5)."""
         if self.design is None:
             return []
         supersedes = self.superseding[-1:] == [self.design]
@@ -113,31 +113,29 @@ class BeforeReview(Slice):
 
     @property
     def escalations(self) -> Any:
-        """The design-block's `escalations` as they are, an empty list if absent."""
+        """Return the design-block's `escalations` as they are, an empty list if absent."""
         return self.design[1].get("escalations", []) if self.design else []
 
     @fact
     def missing_escalations(self) -> list[str]:
-        """The one error of a conflict without escalations, or none."""
+        """Return the one error of a conflict without escalations, or none."""
         return designing.missing_escalations(self.escalations)
 
     @property
     def entry_author(self) -> Any:
-        """The prd-entry's author as it is."""
+        """Return the prd-entry's author as it is."""
         return field(self.entry, "author")
 
     @fact
     def entry_errors(self) -> list[str]:
-        """What the prd-entry's schema, else the scope lock, says (9.4)."""
+        """Return what the prd-entry's schema, else the scope lock, says (9.4)."""
         errors = self.gate_of(self.entry)
         if errors or self.entry is None:
             return errors
         lines = {entry[0]: entry for entry in self.entries}
-        return cleaned(
-            scope_errors(self.entry, self._scope_delta(), lines, owner_spoke=self._history.owner_spoke)
-        )
+        return cleaned(scope_errors(self.entry, self._scope_delta(), lines, owner_spoke=self._history.owner_spoke))
 
     @fact
     def intake_errors(self) -> list[str]:
-        """What the intake-decision's gate says."""
+        """Return what the intake-decision's gate says."""
         return self.gate_of(self.intake)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from functools import cached_property as fact
+    from collections.abc import Callable
+    from functools import cached_property
+    from typing import Any
+
+    fact = cached_property
 else:
 
     class fact:  # noqa: N801 - used as a decorator, like property
         """Compute an attribute once; `functools` has the same, at the price of an import at every start."""
 
-        def __init__(self, compute) -> None:
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
             self.compute = compute
             self.name = compute.__name__
             self.__doc__ = compute.__doc__
 
-        def __get__(self, owner, kind=None):
+        def __get__(self, owner: Any, kind: type | None = None) -> Any:
             """Return the value and keep it as the owner's own attribute, which is found first from then on."""
             if owner is None:
                 return self

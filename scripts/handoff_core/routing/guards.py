@@ -1,8 +1,10 @@
 """The guards of the route table: named pure functions of a situation, each with the facts it reads (route.md 15.3).
 
-A guard's docstring is its condition in words; `route --rules` prints it. Imports `gates`, `records`, `routing.roster`,
-`routing.rounds`, `routing.ladder`.
+A guard's docstring is its condition in words; `route --rules` prints it. Imports `gates`, `records` and
+`routing.designing`, `history`, `roster`, `rounds` for their words.
 """
+
+# ruff: noqa: D401 - a guard's docstring is its condition, which `route --rules` prints
 
 from __future__ import annotations
 

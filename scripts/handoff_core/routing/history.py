@@ -24,44 +24,76 @@ if TYPE_CHECKING:
 
 REFACTOR_FIRST = "refactor-first"
 
+CROSSING = (CONSULTATION_REQUEST, CONSULTATION_RESPONSE, DESIGN_BLOCK, INTAKE_DECISION)
+"""Types whose records can matter to other slices (route.md 17, 9)."""
+
 
 class History:
     """The records of a log, sorted into slices, and the facts that cross slices.
 
-    `entries` are the records in order. Records of other slices that are neither consultations, design-blocks nor
-    intake-decisions may be left out; `records` then gives the number of all. `slices` holds the entries by req_id in
-    order of first appearance.
+    `entries` are the records in order. With `only`, the records of other slices are looked at and let go; they may be
+    left out altogether if they are neither consultations, design-blocks nor intake-decisions, and `records` then gives
+    the number of all. `slices` holds the kept entries by req_id in order of first appearance.
     """
 
-    __slots__ = ("last", "owner_spoke", "pending", "records", "slices", "waiting")
+    __slots__ = ("_requests", "_verdicts", "last", "owner_spoke", "pending", "records", "slices", "waiting")
 
-    def __init__(self, entries: list[Entry], records: int | None = None) -> None:
-        self.records = len(entries) if records is None else records
-        self.last = entries[-1] if entries else None
+    def __init__(self, entries: Iterable[Entry], *, only: str | None = None, records: int | None = None) -> None:
         self.slices: dict[str, list[Entry]] = {}
         self.owner_spoke = False
-        requests: dict[str, Entry] = {}
-        verdicts: dict[str, object] = {}
+        self._requests: dict[str, Entry] = {}
+        self._verdicts: dict[str, object] = {}
+        self.last: Entry | None = None
+        count = self._sort(entries) if only is None else self._pick(entries, only)
+        self.records = count if records is None else records
+        self.pending = first_to_the_human(self._requests.values())
+        self.waiting = sorted(req_id for req_id, verdict in self._verdicts.items() if verdict == REFACTOR_FIRST)
+
+    def _sort(self, entries: Iterable[Entry]) -> int:
+        """Sort the entries into their slices; return how many there are."""
+        number = 0
         for entry in entries:
+            number += 1
+            self.last = entry
+            req_id = entry[1].get("req_id")
+            self._cross(entry, req_id)
+            if isinstance(req_id, str) and req_id:
+                if req_id in self.slices:
+                    self.slices[req_id].append(entry)
+                else:
+                    self.slices[req_id] = [entry]
+        return number
+
+    def _pick(self, entries: Iterable[Entry], only: str) -> int:
+        """Keep the entries of one slice; return how many there are in all."""
+        own: list[Entry] = []
+        number, entry = 0, None
+        for entry in entries:
+            number += 1
             record = entry[1]
-            kind = record.get("type")
-            if kind == INTAKE_DECISION and record.get("author") == HUMAN:
-                self.owner_spoke = True
             req_id = record.get("req_id")
-            if not isinstance(req_id, str) or not req_id:
-                continue
-            if req_id in self.slices:
-                self.slices[req_id].append(entry)
-            else:
-                self.slices[req_id] = [entry]
-            if kind == CONSULTATION_REQUEST:
-                requests[req_id] = entry
-            elif kind == CONSULTATION_RESPONSE:
-                requests.pop(req_id, None)
-            elif kind == DESIGN_BLOCK:
-                verdicts[req_id] = record.get("verdict")
-        self.pending = first_to_the_human(requests.values())
-        self.waiting = sorted(req_id for req_id, verdict in verdicts.items() if verdict == REFACTOR_FIRST)
+            if req_id == only:
+                own.append(entry)
+            if record.get("type") in CROSSING:
+                self._cross(entry, req_id)
+        self.last = entry
+        if own:
+            self.slices[only] = own
+        return number
+
+    def _cross(self, entry: Entry, req_id: object) -> None:
+        """Take a record that other slices may look at; any other changes nothing."""
+        kind = entry[1].get("type")
+        if kind == INTAKE_DECISION:
+            self.owner_spoke = self.owner_spoke or entry[1].get("author") == HUMAN
+        elif not isinstance(req_id, str) or not req_id:
+            return
+        elif kind == CONSULTATION_REQUEST:
+            self._requests[req_id] = entry
+        elif kind == CONSULTATION_RESPONSE:
+            self._requests.pop(req_id, None)
+        elif kind == DESIGN_BLOCK:
+            self._verdicts[req_id] = entry[1].get("verdict")
 
     def waiting_but(self, req_id: str | None) -> list[str]:
         """Return the slices whose latest design-block says `refactor-first`, without this one, by code point."""

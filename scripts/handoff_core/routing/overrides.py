@@ -49,9 +49,7 @@ def scope_errors(
     return errors
 
 
-def _item_faults(
-    item: Record, delta: Sequence[str], lines: Mapping[int, Entry], *, owner_spoke: bool
-) -> Iterator[str]:
+def _item_faults(item: Record, delta: Sequence[str], lines: Mapping[int, Entry], *, owner_spoke: bool) -> Iterator[str]:
     """Yield what is wrong with one override that names a Non-Goal."""
     if item["non_goal_id"] not in delta:
         yield f"this row of {PRD_PATH} is as it is at HEAD"

@@ -75,10 +75,12 @@ def as_json() -> str:
 def as_mermaid() -> str:
     """Return a flowchart from the start through the states to the rules, coloured by decision."""
     lines = ["flowchart TD", "    start([route])"]
-    for name in dict.fromkeys((ANY, *(state.name for state in STATES))):
-        lines.append(f"    start --> {name}{{{{{name}}}}}")
-    for number, row in enumerate(ROUTE, 1):
-        lines.append(f'    {row.at} -->|{row.when.name}| r{number}["{row.rule}"]:::{row.then.decision}')
+    names = dict.fromkeys((ANY, *(state.name for state in STATES)))
+    lines += [f"    start --> {name}{{{{{name}}}}}" for name in names]
+    lines += [
+        f'    {row.at} -->|{row.when.name}| r{number}["{row.rule}"]:::{row.then.decision}'
+        for number, row in enumerate(ROUTE, 1)
+    ]
     lines += [f"    classDef {decision} fill:{color}" for decision, color in COLORS.items()]
     return "".join(f"{line}\n" for line in lines)
 

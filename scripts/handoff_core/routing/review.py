@@ -53,7 +53,7 @@ class Review(Slice):
 
     @fact
     def build_pass_errors(self) -> list[str]:
-        """What the build-pass's gate says."""
+        """Return what the build-pass's gate says."""
         return self.gate_of(self.build_pass)
 
     @property
@@ -62,12 +62,12 @@ class Review(Slice):
 
     @fact
     def _feedback_after(self) -> list[Entry]:
-        """All review-feedback of the pass."""
+        """Return all review-feedback of the pass."""
         return after(self.of(REVIEW_FEEDBACK), self._pass_line)
 
     @fact
     def undecided(self) -> int | None:
-        """Line of the first feedback between P and B with an `escalate` finding, if no feedback follows B."""
+        """Return the line of the first feedback from P to B with an `escalate` finding, if none follows B."""
         if self.build_pass is None or self._feedback_after:
             return None
         before = line_of(last_of(self.of(BUILD_PASS)[:-1]))
@@ -82,47 +82,47 @@ class Review(Slice):
 
     @property
     def plan(self) -> Entry | None:
-        """The latest review-plan after B."""
+        """Return the latest review-plan after B."""
         return last_of(self._plans)
 
     @property
     def plan_risk(self) -> Any:
-        """The plan's risk as it is."""
+        """Return the plan's risk as it is."""
         return field(self.plan, "risk")
 
     @property
     def plan_author(self) -> Any:
-        """The plan's author as it is."""
+        """Return the plan's author as it is."""
         return field(self.plan, "author")
 
     @fact
     def planner_starts(self) -> int:
-        """Number of the planner's dispatch-starts after the plan."""
+        """Return the number of the planner's dispatch-starts after the plan."""
         return len(after(by(self.of(DISPATCH_START), PLANNER), line_of(self.plan)))
 
     @fact
     def gray_errors(self) -> list[str]:
-        """The one error of a gray plan that is not the engine's."""
+        """Return the one error of a gray plan that is not the engine's."""
         return [GRAY_IS_RESERVED]
 
     @fact
     def nameless_plan(self) -> bool:
-        """Whether the plan is to be bounced for its empty roster."""
+        """Say whether the plan is to be bounced for its empty roster."""
         return self.plan is not None and roster.names_nobody(self.plan, self._plans[:-1])
 
     @fact
     def roster_errors(self) -> list[str]:
-        """The one error of a planner's plan without roster."""
+        """Return the one error of a planner's plan without roster."""
         return [NO_ROSTER]
 
     @fact
     def roster_gap(self) -> str | None:
-        """Why the full roster reviews: null, `no-plan`, `unauthored-plan` or `invalid-plan`."""
+        """Return why the full roster reviews: null, `no-plan`, `unauthored-plan` or `invalid-plan`."""
         return roster.gap_of(self.plan, self._plans[:-1], self.full_roster)
 
     @fact
     def pass_roster(self) -> list[str]:
-        """Who reviews this build, in full-roster order."""
+        """Return who reviews this build, in full-roster order."""
         if self.plan is None or self.roster_gap is not None:
             return self.full_roster
         named = self.plan[1]["roster"]
@@ -132,7 +132,7 @@ class Review(Slice):
 
     @fact
     def cycle_start(self) -> int:
-        """Line of the last design-block with a valid supersede, else 0."""
+        """Return the line of the last design-block with a valid supersede, else 0."""
         return line_of(last_of(self.superseding))
 
     @fact
@@ -142,46 +142,46 @@ class Review(Slice):
 
     @fact
     def round(self) -> int:
-        """1 plus the number of windows of the cycle that hold a substantive dissent."""
+        """Return 1 plus the number of windows of the cycle that hold a substantive dissent."""
         return rounds.round_after(self._windows)
 
     @property
     def round_context(self) -> dict[str, object]:
-        """What a reviewer is told of the round."""
+        """Return what a reviewer is told of the round."""
         return rounds.context_of(self.round)
 
     @property
     def prompt_note(self) -> str:
-        """The short note for a reviewer outside the pass."""
+        """Return the short note for a reviewer outside the pass."""
         return rounds.short_note(self.round)
 
     # Who still owes a review (10.4)
 
     @fact
     def ladder(self) -> Ladder:
-        """Where each reviewer of the pass stands."""
+        """Return where each reviewer of the pass stands."""
         return Ladder(after(self.entries, self._pass_line), self.pass_roster)
 
     @property
     def stalled(self) -> list[str]:
-        """Reviewers with two or more silent starts."""
+        """Return the reviewers with two or more silent starts."""
         return self.ladder.stalled()
 
     @property
     def retry(self) -> list[str]:
-        """Reviewers with one silent start."""
+        """Return the reviewers with one silent start."""
         return self.ladder.retry()
 
     @property
     def undispatched(self) -> list[str]:
-        """Reviewers who neither started nor answered since B."""
+        """Return the reviewers who neither started nor answered since B."""
         return self.ladder.undispatched()
 
     # The gate on each feedback (10.5)
 
     @fact
     def refused(self) -> dict[str, Any] | None:
-        """The first reviewer whose current feedback has errors: `reviewer`, `errors`, `repeats`; null if none."""
+        """Return the first reviewer whose current feedback has errors: `reviewer`, `errors`, `repeats`."""
         for reviewer, current in self.ladder.answers().items():
             earlier = [entry for entry in by(self._feedback_after, reviewer) if entry[0] < current[0]]
             refused = refusal(reviewer, current, earlier, self.round, self.gate_of)
@@ -197,28 +197,28 @@ class Review(Slice):
 
     @property
     def dissent(self) -> list[str]:
-        """Reviewers of the pass whose current feedback dissents, in roster order."""
+        """Return the reviewers of the pass whose current feedback dissents, in roster order."""
         return list(self._dissenting)
 
     @fact
     def substantive_dissent(self) -> list[str]:
-        """Those of them who dissent substantively."""
+        """Return those of them who dissent substantively."""
         return [name for name, entry in self._dissenting.items() if dissents_substantively(entry)]
 
     @fact
     def empty_dissent(self) -> list[str]:
-        """Those of them whose dissent holds no finding."""
+        """Return those of them whose dissent holds no finding."""
         return [name for name, entry in self._dissenting.items() if not findings(entry)]
 
     @fact
     def churners(self) -> list[str]:
-        """Full-roster reviewers with three or more substantive dissents after B, by code point."""
+        """Return the full-roster reviewers with three or more substantive dissents after B, by code point."""
         substantive = list(filter(dissents_substantively, self._feedback_after))
         return sorted(name for name in self.full_roster if len(by(substantive, name)) >= CHURN)
 
     @fact
     def truncation_run(self) -> int:
-        """Number of passes in a row, this one included, that drew truncated dissent alone; 0 if this one did not."""
+        """Return the number of passes up to this one that drew truncated dissent alone; 0 if this one did not."""
         if not self.dissent or self.substantive_dissent:
             return 0
         return 1 + rounds.truncated_run(self._windows)
@@ -227,17 +227,17 @@ class Review(Slice):
 
     @fact
     def escalate_findings(self) -> int:
-        """E: number of findings tagged `escalate` in the current feedback of the pass."""
+        """Return E: number of findings tagged `escalate` in the current feedback of the pass."""
         return sum(count_tagged(entry, ESCALATE) for entry in self.ladder.answers().values())
 
     @property
     def capped_escalations(self) -> object:
-        """E if above 0, else absent."""
+        """Return E if above 0, else absent."""
         return self.escalate_findings or ABSENT
 
     @property
     def halt_after(self) -> object:
-        """True if E is above 0, else absent."""
+        """Return true if E is above 0, else absent."""
         return True if self.escalate_findings else ABSENT
 
     @fact
@@ -246,17 +246,17 @@ class Review(Slice):
 
     @property
     def owners(self) -> list[str]:
-        """Who fixes the open findings; the tier agent stands in the implementer's place."""
+        """Return who fixes the open findings; the tier agent stands in the implementer's place."""
         return [self.tier if name == IMPLEMENTER else name for name in self._owners]
 
     @property
     def owner_tier_reason(self) -> object:
-        """`tier_reason` if the implementer is an owner, else absent."""
+        """Return `tier_reason` if the implementer is an owner, else absent."""
         return self.tier_reason if IMPLEMENTER in self._owners else ABSENT
 
     @fact
     def root_autofix(self) -> int:
-        """Number of findings of the dissenting records that root applies itself."""
+        """Return the number of findings of the dissenting records that root applies itself."""
         return count_for_root(self._dissenting.values())
 
     # Dissent from outside the pass (10.8)
@@ -270,12 +270,12 @@ class Review(Slice):
 
     @property
     def outstanding(self) -> list[str]:
-        """Full-roster members outside the pass whose latest feedback of the cycle dissents, in roster order."""
+        """Return the full-roster members outside the pass whose latest feedback of the cycle dissents."""
         return list(self._outstanding)
 
     @fact
     def outstanding_stalled(self) -> list[str]:
-        """Those of them who started twice or more since that feedback."""
+        """Return those of them who started twice or more since that feedback."""
         starts = self.of(DISPATCH_START)
         since = {name: after(by(starts, name), entry[0]) for name, entry in self._outstanding.items()}
         return [name for name, silent in since.items() if len(silent) >= SILENT_STARTS]
@@ -284,7 +284,7 @@ class Review(Slice):
 
     @fact
     def grade(self) -> Entry | None:
-        """The last record if it is a grader-verdict, else the latest one after B."""
+        """Return the last record if it is a grader-verdict, else the latest one after B."""
         latest = self.latest(GRADER_VERDICT)
         if latest is None or latest is self.last:
             return latest
@@ -292,5 +292,5 @@ class Review(Slice):
 
     @property
     def grading_off(self) -> bool:
-        """Whether `harness.auto_grade` is `false`."""
+        """Say whether `harness.auto_grade` is `false`."""
         return self.layout_value("harness.auto_grade") is False

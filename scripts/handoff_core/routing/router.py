@@ -5,12 +5,14 @@ Imports `routing.states`, `routing.table`.
 
 from __future__ import annotations
 
+from handoff_core.routing.reading import line_of
 from handoff_core.routing.roster import INVALID_PLAN, NO_PLAN, UNAUTHORED_PLAN
 from handoff_core.routing.states import ANY
 from handoff_core.routing.table import ROUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from handoff_core.routing.situation import Situation
@@ -29,7 +31,8 @@ GAPS = {
 def decide(at: Situation, tried: list[tuple[Row, bool]] | None = None) -> Decision:
     """Return the decision of the first row whose state and guard hold; each row tried is added to `tried`."""
     for row in ROUTE:
-        if row.at not in (ANY, at.state if row.at != ANY else ANY):
+        state = ANY if row.at == ANY else at.state  # which is not computed before a row needs it
+        if row.at != state:
             continue
         holds = row.when.holds(at)
         if tried is not None:
@@ -48,16 +51,16 @@ def reason_of(row: Row, at: Situation) -> str:
 def _detail(row: Row, at: Situation) -> str:
     if row.at == ANY:
         cause = CAUSES.get(row.rule)
-        return cause(at) if cause else ""
+        return (cause(at) or "") if cause else ""
     line = f"line {getattr(at, at.entered.fact)[0]}"
     gap = at.roster_gap if row.rule == "reviews-needed" and at.ladder.is_untouched() else None
     return f"{line}; {GAPS[gap]}" if gap else line
 
 
-CAUSES = {
+CAUSES: dict[str, Callable[[Situation], str | None]] = {
     "layout-unreadable": lambda at: at.layout_problem,
     "layout-invalid": lambda at: at.roster_problem,
     "unknown-req-id": lambda at: at.req_id,
-    "human-consultation": lambda at: f"line {at.held[0]}",
+    "human-consultation": lambda at: f"line {line_of(at.held)}",
 }
 """What fills out the reason of a row that is tried in every state."""

@@ -84,32 +84,32 @@ class Slice:
 
     @property
     def log_absent(self) -> bool:
-        """Whether the log does not exist."""
+        """Say whether the log does not exist."""
         return self._log.history is None and not self._log.problems
 
     @property
     def problems(self) -> list[str]:
-        """What the strict reader complains about, after the re-read."""
+        """Return what the strict reader complains about, after the re-read."""
         return self._log.problems
 
     @property
     def layout_problem(self) -> str | None:
-        """Why the layout cannot be read, or null."""
+        """Return why the layout cannot be read, or null."""
         return self._log.layout_problem
 
     @property
     def lines(self) -> int:
-        """Number of lines read; 0 if the log is absent or could not be read."""
+        """Return the number of lines read; 0 if the log is absent or could not be read."""
         return self._log.lines
 
     @property
     def records(self) -> int:
-        """Number of records in the log."""
+        """Return the number of records in the log."""
         return self._log.history.records if self._log.history else 0
 
     @fact
     def req_id(self) -> str | None:
-        """The chosen id, or null: the one asked for, else that of the last line of a log that can be used."""
+        """Return the chosen id, or null: the one asked for, else that of the last line of a log that can be used."""
         if not self._log.is_usable():
             return None
         chosen = self._wanted or field(self._history.last, "req_id")
@@ -117,7 +117,7 @@ class Slice:
 
     @property
     def slice_size(self) -> int:
-        """Number of records in the slice."""
+        """Return the number of records in the slice."""
         return len(self.entries)
 
     def layout_value(self, key: str) -> object:
@@ -126,12 +126,12 @@ class Slice:
 
     @fact
     def roster_problem(self) -> str | None:
-        """Why `extra_reviewers` is malformed, or null."""
+        """Return why `extra_reviewers` is malformed, or null."""
         return roster.extras_problem(self.layout_value(EXTRAS))
 
     @fact
     def held(self) -> Entry | None:
-        """The pending request that holds the log; null when it is the slice's own last record (8.3)."""
+        """Return the pending request that holds the log; null when it is the slice's own last record (8.3)."""
         pending = self._history.pending
         return None if pending is self.last else pending
 
@@ -145,7 +145,7 @@ class Slice:
 
     @fact
     def entries(self) -> list[Entry]:
-        """The entries of the slice, in order."""
+        """Return the entries of the slice, in order."""
         return self._history.slices.get(self.req_id, []) if self.req_id is not None else []
 
     @fact
@@ -167,84 +167,84 @@ class Slice:
 
     @fact
     def last(self) -> Entry | None:
-        """The record on the highest line, of any type."""
+        """Return the record on the highest line, of any type."""
         return last_of(self.entries)
 
     @fact
     def substantive(self) -> Entry | None:
-        """The latest record of a substantive type."""
+        """Return the latest record of a substantive type."""
         return max(filter(None, map(self.latest, SUBSTANTIVE)), key=line_of, default=None)
 
     @property
     def request(self) -> Entry | None:
-        """The latest consultation-request."""
+        """Return the latest consultation-request."""
         return self.latest(CONSULTATION_REQUEST)
 
     @property
     def response(self) -> Entry | None:
-        """The latest consultation-response."""
+        """Return the latest consultation-response."""
         return self.latest(CONSULTATION_RESPONSE)
 
     @property
     def design(self) -> Entry | None:
-        """The latest design-block."""
+        """Return the latest design-block."""
         return self.latest(DESIGN_BLOCK)
 
     @property
     def failure(self) -> Entry | None:
-        """The latest build-failure."""
+        """Return the latest build-failure."""
         return self.latest(BUILD_FAILURE)
 
     @property
     def entry(self) -> Entry | None:
-        """The latest prd-entry."""
+        """Return the latest prd-entry."""
         return self.latest(PRD_ENTRY)
 
     @property
     def intake(self) -> Entry | None:
-        """The latest intake-decision."""
+        """Return the latest intake-decision."""
         return self.latest(INTAKE_DECISION)
 
     @property
     def build_pass(self) -> Entry | None:
-        """The latest build-pass, B."""
+        """Return the latest build-pass, B."""
         return self.latest(BUILD_PASS)
 
     @fact
     def superseding(self) -> list[Entry]:
-        """The design-blocks with a valid supersede, in order."""
+        """Return the design-blocks with a valid supersede, in order."""
         return valid_supersedes(self.of(DESIGN_BLOCK))
 
     @fact
     def silent_start(self) -> Entry | None:
-        """The latest dispatch-start if no record that breaks a silence has a later line (9.1)."""
+        """Return the latest dispatch-start if no record that breaks a silence has a later line (9.1)."""
         start = self.latest(DISPATCH_START)
         heard = max(map(line_of, map(self.latest, _LOUD)))
         return start if start is not None and start[0] > heard else None
 
     @fact
     def open_request(self) -> Entry | None:
-        """The latest consultation-request if it is newer than every substantive record (7)."""
+        """Return the latest consultation-request if it is newer than every substantive record (7)."""
         return self.request if line_of(self.request) > line_of(self.substantive) else None
 
     @fact
     def full_roster(self) -> list[str]:
-        """The floor, then the extra reviewers."""
+        """Return the floor, then the extra reviewers."""
         return roster.whole_roster(self.layout_value(EXTRAS))
 
     @fact
     def entered(self) -> State:
-        """The row of STATES that gives the state."""
+        """Return the row of STATES that gives the state."""
         return state_of(self)
 
     @property
     def state(self) -> str:
-        """The slice's state (15.2)."""
+        """Return the slice's state (15.2)."""
         return self.entered.name
 
     @property
     def waiting_refactors(self) -> list[str]:
-        """The other slices whose latest design-block says `refactor-first`, by code point."""
+        """Return the other slices whose latest design-block says `refactor-first`, by code point."""
         return self._history.waiting_but(self.req_id)
 
     @fact
@@ -253,12 +253,12 @@ class Slice:
 
     @property
     def tier(self) -> str:
-        """The implementer's variant (11)."""
+        """Return the implementer's variant (11)."""
         return self._tier[0]
 
     @property
     def tier_reason(self) -> str:
-        """Why that variant."""
+        """Return why that variant."""
         return self._tier[1]
 
     def gate_of(self, entry: Entry | None) -> list[str]:

@@ -1,0 +1,109 @@
+"""Reads the bytes of a log into a history in one strict pass, keeping no record that no decision needs.
+
+The verdict on a line is that of the strict reader (ledger.md 2.1, 2.2); here it is only reached faster. Imports
+`jsonl`, `ledger`, `routing.history`.
+"""
+
+from __future__ import annotations
+
+from handoff_core import jsonl
+from handoff_core.ledger import scan
+from handoff_core.routing.history import History
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from handoff_core.ledger import Problem
+
+    Record = dict[str, Any]
+    Entry = tuple[int, Record]
+
+_BRACKETS = b"[{\n"
+_NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+_SURROGATE = "lone surrogate"
+
+_scan_value = jsonl._scan  # noqa: SLF001 - the scanner below `jsonl.parse`, whose other checks are made here in bulk
+
+
+class _DirtyError(Exception):
+    """Leave the fast pass: a line is no record."""
+
+
+def read_history(data: bytes, wanted: str | None, *, every_slice: bool) -> tuple[History, list[Problem]]:
+    """Return what a log holds and the strict reader's problems with it; with a problem the history is empty.
+
+    Only the records of the slice `wanted`, by default that of the last line, are kept, unless `every_slice`. Half
+    surrogate pairs are no problem here (route.md 3).
+    """
+    if not data:
+        return History(()), []
+    lines = data.split(b"\n")
+    try:
+        if lines.pop():
+            raise _DirtyError
+        entries = _entries(lines, _is_doubtful if _holds_doubtful_lines(data) else None)
+        only = None if every_slice else wanted or _req_id(lines[-1])
+        return History(entries, only=only, records=len(lines)), []
+    except _DirtyError:
+        _load_json_errors()
+        problems = [problem for problem in scan(data)[1] if problem.text != f"invalid JSON ({_SURROGATE})"]
+        return History(()), problems
+
+
+def _entries(lines: list[bytes], is_doubtful: Callable[[str], bool] | None) -> Iterator[Entry]:
+    """Yield an entry for every line; raise _DirtyError at one that is no record.
+
+    `is_doubtful` tells the lines which the scanner alone cannot judge; None if there are none.
+    """
+    scan_value = _scan_value
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode()
+            record, end = scan_value(text, 0)
+            if end == len(text) and record.__class__ is dict and (is_doubtful is None or not is_doubtful(text)):
+                yield number, record
+                continue
+        except (StopIteration, ValueError, RecursionError, SystemError):
+            pass
+        yield number, _strict_record(line)
+
+
+def _holds_doubtful_lines(data: bytes) -> bool:
+    """Say whether any line may be doubtful; made on all of them at once."""
+    if b"\\ud" in data or b"\\uD" in data:
+        return True
+    brackets = data.translate(None, _NO_BRACKETS)
+    return max(map(len, brackets.split(b"\n"))) > jsonl.NESTING_LIMIT
+
+
+def _is_doubtful(text: str) -> bool:
+    """Say whether a line may nest too deep or hold half a surrogate pair."""
+    return text.count("[") + text.count("{") > jsonl.NESTING_LIMIT or "\\ud" in text or "\\uD" in text
+
+
+def _strict_record(line: bytes) -> Record:
+    """Return the record on a line, read by the book; raise _DirtyError if it is none."""
+    _load_json_errors()
+    try:
+        text = jsonl.decode(line)
+        record = jsonl.parse(text)
+    except jsonl.JsonError as error:
+        if error.reason != _SURROGATE:
+            raise _DirtyError from None
+        record = _scan_value(text.strip(" \t\r"), 0)[0]
+    if not isinstance(record, dict):
+        raise _DirtyError
+    return record
+
+
+def _req_id(line: bytes) -> str | None:
+    """Return the req_id of a line, None where it has none or is no record."""
+    req_id = _strict_record(line).get("req_id")
+    return req_id if isinstance(req_id, str) else None
+
+
+def _load_json_errors() -> None:
+    """Load the module in which the scanner looks for its error class; it does not always load it itself."""
+    __import__("json.decoder")
