@@ -272,11 +272,7 @@ def _attachment(value: dict[str, Any]) -> list[Turn]:
     stranger = type(origin) is dict and origin.get("kind") not in (None, "human")
     typed = attachment.get("commandMode") in (None, "prompt") and not stranger
     prompt = attachment.get("prompt")
-    return turns_of(prompt if type(prompt) is list else flat(prompt), _judge_typed if typed else _judge_notice)
-
-
-def _judge_typed(text: str) -> tuple[Turn, ...]:
-    return (said(USER, text),)
+    return turns_of(prompt if type(prompt) is list else flat(prompt), _judge if typed else _judge_notice)
 
 
 def _judge_notice(text: str) -> tuple[Turn, ...]:
