@@ -268,6 +268,8 @@ TRIALS = (
     Trial("broken payload",    _broken,                                                     "",      "deny"),
 )
 # fmt: on
+DECISIVE = tuple(trial for trial in TRIALS if trial.name in ("sanctioned append", "raw write"))
+"""What is tried with the second harness and those after it: the same file answers, only the call differs."""
 SHELL_TOOLS = {"copilot": "bash", "gemini": "run_shell_command", "cursor": "Shell"}
 EVENTS = {"copilot": "preToolUse", "gemini": "BeforeTool", "cursor": "beforeShellExecution"}
 
@@ -297,9 +299,10 @@ def _expected_files(site: Site) -> list[str]:
 
 def _judge(site: Site, check: str, hook: str, lines: list[Registered]) -> Result:
     times: list[float] = []
-    for line in lines:
+    for number, line in enumerate(lines):
+        trials = DECISIVE if number else TRIALS
         for folder in (site.tree.root, site.tree.full(harnesses.HOOK_FOLDER)):
-            problem = _try(site, line, folder, times)
+            problem = _try(site, line, folder, trials, times)
             if problem:
                 return Result(check, FAIL, f"{line.harness}: {problem}", "`init --force` renews hook and registration")
     slowest, best = max(times), min(times)
@@ -318,12 +321,12 @@ def _praise(hook: str) -> str:
     return "raw write denied, read left alone, also from another folder"
 
 
-def _try(site: Site, line: Registered, folder: str, times: list[float]) -> str:
+def _try(site: Site, line: Registered, folder: str, trials: tuple[Trial, ...], times: list[float]) -> str:
     """Return what is wrong with the answers of one registered command line, empty where all are right."""
     root = site.tree.root
     variables = dict.fromkeys(("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR"), root)
     started_in = root if line.harness == "copilot" else folder
-    for trial in TRIALS:
+    for trial in trials:
         payload = _for_harness(trial.payload(root, folder), line)
         reply = probe.start(line.command, payload, started_in, variables)
         times.append(reply.seconds)
