@@ -5,6 +5,7 @@ Follows ledger.md 3 and product.md, Commands. A command's module is imported onl
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -318,6 +319,7 @@ COMMANDS = (
 
 def console() -> NoReturn:
     """Run the program on the process's own streams and exit; never returns."""
+    gc.disable()  # a command is over before a cycle matters; a large ledger would be walked again and again
     raise_on_signals()
     streams = [getattr(stream, "buffer", None) for stream in (sys.stdin, sys.stdout, sys.stderr)]
     code = _guarded(sys.argv[1:], Streams(*streams))

@@ -12,7 +12,7 @@ import stat
 import time
 
 from handoff_core.errors import LOCK_BUSY, HandoffError, os_text, quick_signal
-from handoff_core.jsonl import JsonError, decode, parse
+from handoff_core.jsonl import JsonError, decode, parse, plain_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,9 +115,10 @@ def scan(data: bytes) -> tuple[list[Entry], list[Problem]]:
     else:
         lines.pop()
     entries: list[Entry] = []
+    read = plain_reader(data)
     for number, line in enumerate(lines, 1):
         try:
-            record = parse(line)
+            record = read(line)
         except JsonError as error:
             problems.append(Problem(number, _line_problem(line, error)))
             continue

@@ -29,6 +29,9 @@ SUFFIX = ".schema.json"
 SHIPPED = "schemas/scratch"
 REF_STEPS = 10
 LAYOUT_VALUE_LIMIT = 10_000
+REMEMBERED = 5_000
+"""Matches that one pattern remembers."""
+
 FINE: list[tuple[str, str]] = []
 """The empty answer, shared so that a clean record costs no list; nobody may change it."""
 
@@ -182,6 +185,8 @@ class Compiler:
         members = object_members(schema, self)
         if members is not None:
             by_kind.setdefault(dict, []).append(members)
+        if len(deciding) == 1 and "type" in schema:
+            return _typed(schema["type"], deciding[0], by_kind)
         return _chain(deciding, by_kind)
 
     def _reference(self, schema: Schema) -> Check:
@@ -290,6 +295,10 @@ def same(left: object, right: object) -> bool:
 
 def const(expected: Any, _schema: Schema, _compiler: Compiler) -> Check:
     """Check that a value is `expected`."""
+    if isinstance(expected, str):
+        return lambda value: (
+            FINE if value == expected else [("", f"expected const {quote(expected)}, got {quote(value)}")]
+        )
 
     def check(value: Any) -> Violations:
         if same(value, expected):
@@ -350,14 +359,21 @@ def max_length(limit: int, _schema: Schema, _compiler: Compiler) -> Check:
 def pattern(source: str, _schema: Schema, _compiler: Compiler) -> Check:
     """Check that a text matches a pattern somewhere; `$` matches at the very end only."""
     search: Callable[[str], object] | None = None
+    matched: set[str] = set()  # names of slices and agents come again and again
 
     def check(value: Any) -> Violations:
         nonlocal search
+        if value in matched:
+            return FINE
         if search is None:  # compiled when a value is there: many commands check none
             search = _compiled_search(source)
             if search is None:
                 return _unusable(source)
-        return FINE if search(value) else [("", f"{quote(value)} does not match pattern {source}")]
+        if not search(value):
+            return [("", f"{quote(value)} does not match pattern {source}")]
+        if len(matched) < REMEMBERED:
+            matched.add(value)
+        return FINE
 
     return check
 
@@ -397,11 +413,28 @@ def pattern_from(key: str, schema: Schema, compiler: Compiler) -> Check | None:
 
 def date_time(_name: str, _schema: Schema, _compiler: Compiler) -> Check:
     """Check that a text is an ISO 8601 date-time with an offset that exists in the calendar."""
+    common: Callable[[str], object] | None = None
+    calls = 0
 
     def check(value: Any) -> Violations:
-        return FINE if is_date_time(value) else [("", f"{quote(value)} is not an ISO 8601 date-time")]
+        nonlocal common, calls
+        calls += 1
+        if calls == 2:  # one stamp is not worth a pattern, a ledger of them is
+            common = _common_date_time()
+        if (common is not None and common(value)) or is_date_time(value):
+            return FINE
+        return [("", f"{quote(value)} is not an ISO 8601 date-time")]
 
     return check
+
+
+def _common_date_time() -> Callable[[str], object]:
+    """Return a quick test that only real date-times pass; those of a 29th, 30th and 31st are left to `is_date_time`."""
+    import re
+
+    date = r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    clock = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+    return re.compile(rf"{date}T{clock}:[0-5][0-9](?:\.[0-9]+)?(?:Z|[+-]{clock})").fullmatch
 
 
 def minimum(limit: float, _schema: Schema, _compiler: Compiler) -> Check:
@@ -595,18 +628,46 @@ def _chain(deciding: list[Check], by_kind: dict[type, list[Check]]) -> Check:
     """Return one check: the deciding ones until the first that fails, then all of the value's kind."""
     if len(deciding) == 1 and not by_kind:
         return deciding[0]
+    table = {kind: _all(checks) for kind, checks in by_kind.items()}
 
     def check(value: Any) -> Violations:
         for decides in deciding:
             found = decides(value)
             if found:
                 return found
-        checks = by_kind.get(type(value))
-        if checks is None:
-            return FINE
-        found = checks[0](value)
-        for more in checks[1:]:
-            found = found + more(value) if found else more(value)
+        check_kind = table.get(type(value))
+        return check_kind(value) if check_kind is not None else FINE
+
+    return check
+
+
+def _typed(names: str | list[str], check_type: Check, by_kind: dict[type, list[Check]]) -> Check:
+    """Return the check of a schema that decides by type alone, the commonest: one look-up serves both steps."""
+    kinds = {kind for name in _listed(names) for kind in TYPES[name]}
+    table = {kind: _all(by_kind[kind]) if kind in by_kind else _nothing for kind in kinds}
+
+    def check(value: Any) -> Violations:
+        check_kind = table.get(type(value))
+        return check_type(value) if check_kind is None else check_kind(value)
+
+    return check
+
+
+def _nothing(_value: Any) -> Violations:
+    return FINE
+
+
+def _all(checks: list[Check]) -> Check:
+    """Return one check that reports what all of `checks` find."""
+    if len(checks) == 1:
+        return checks[0]
+
+    def check(value: Any) -> Violations:
+        found = FINE
+        for one in checks:
+            below = one(value)
+            if below:
+                found = [*found, *below]
         return found
 
     return check
