@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from handoff_core import __version__
+from handoff_core import __version__, git
 from handoff_core.setup import skills
 
 from tests.support import REPOSITORY, Result, run
@@ -107,6 +108,8 @@ class CommandsTest(unittest.TestCase):
         cls.addClassCleanup(holder.cleanup)
         with mock.patch.object(tempfile, "tempdir", os.path.realpath(holder.name)):
             cls.folder = run("demo", "--keep").out.splitlines()[-1]
+        with contextlib.suppress(git.GitError):
+            git.run(cls.folder, "init", "-q")
 
     def play(self, command: str) -> Result:
         first, _, rest = command.partition("\n")
@@ -121,7 +124,9 @@ class CommandsTest(unittest.TestCase):
 
     def test_each_command_does_what_the_skill_says(self) -> None:
         count = 0
-        with mock.patch.dict(os.environ, {"CLAUDE_CONFIG_DIR": os.path.join(self.folder, "no-sessions")}):
+        home = os.path.join(self.folder, "home")
+        nowhere = dict.fromkeys(("HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "CODEX_HOME"), home)
+        with mock.patch.dict(os.environ, nowhere):
             for name in skills.NAMES:
                 for kind, command in commands_of(name):
                     count += 1
@@ -136,6 +141,8 @@ class CommandsTest(unittest.TestCase):
         elif kind == "sh gate":
             self.assertIn("VALID: ", result.out)
             self.assertNotIn("FAIL", result.out)
+        elif "audit-autofix" in command and not os.path.exists(os.path.join(self.folder, ".git")):
+            self.assertIn("cannot read the git worktree state", result.err)
         else:
             self.assertEqual(result.code, 0, result.err)
 

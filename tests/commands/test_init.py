@@ -282,6 +282,7 @@ class OutputTest(InitCase):
     def test_bad_calls_are_usage_errors(self) -> None:
         for flags in (
             ("--harness", "vim"),
+            ("--harness", ""),
             ("--harness", "claude,,codex"),
             ("--python", "python3; rm -rf ~"),
             ("--python", ""),

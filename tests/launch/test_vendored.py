@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipapp
 
 from handoff_core.setup import probe
 
@@ -103,6 +105,22 @@ class VendoredTest(unittest.TestCase):
         played = self.here("demo")
         self.assertEqual(played.returncode, 0, played.stdout)
 
+    def test_a_wheel_and_a_zipapp_install_what_a_checkout_installs(self) -> None:
+        with tempfile.TemporaryDirectory() as base:
+            built = os.path.join(base, "built")
+            _wheel_layout(built)
+            zipped = os.path.join(base, "handoff.pyz")
+            zipapp.create_archive(built, zipped)
+            trees = []
+            for number, script in enumerate((os.path.join(REPOSITORY, "scripts", "handoff.py"), built, zipped)):
+                root = os.path.join(base, str(number))
+                os.mkdir(root)
+                installed = self.start(script, "init", "--root", root, "--harness", "all")
+                self.assertEqual((installed.returncode, installed.stderr), (0, ""), installed.stdout)
+                trees.append(snapshot(root))
+        self.assertEqual(changed(trees[0], trees[1]), [])
+        self.assertEqual(changed(trees[0], trees[2]), [])
+
     def test_a_copy_does_not_take_its_own_changes_for_what_was_installed(self) -> None:
         self.start(os.path.join(REPOSITORY, "scripts", "handoff.py"), "init", "--root", self.root)
         path = os.path.join(self.root, ".claude", "hooks", "handoff-allow.py")
@@ -116,3 +134,17 @@ class VendoredTest(unittest.TestCase):
         missing = self.here("init")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
         self.assertIn("is missing from this copy of handoff", missing.stderr)
+
+
+def _wheel_layout(folder: str) -> None:
+    """Lay the program out as a wheel does: the files that it ships lie inside the package."""
+    no_caches = shutil.ignore_patterns("__pycache__")
+    package = os.path.join(folder, "handoff_core")
+    shutil.copytree(os.path.join(REPOSITORY, "scripts", "handoff_core"), package, ignore=no_caches)
+    for part in ("schemas", "refs", ".claude/skills", ".claude/hooks"):
+        source = os.path.join(REPOSITORY, *part.split("/"))
+        shutil.copytree(source, os.path.join(package, "_shipped", *part.split("/")), ignore=no_caches)
+    os.makedirs(os.path.join(package, "_shipped", "scripts"))
+    shutil.copy(os.path.join(REPOSITORY, "scripts", "handoff.py"), os.path.join(package, "_shipped", "scripts"))
+    with open(os.path.join(folder, "__main__.py"), "w", encoding="utf-8") as opened:
+        opened.write("from handoff_core.cli import console\n\nconsole()\n")

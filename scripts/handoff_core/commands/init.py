@@ -82,7 +82,7 @@ def chosen_harnesses(tree: Tree, previous: Record | None, harness: str | None) -
     """Return the harnesses that a flag, the record, or what lies in the root names, in the order of the table."""
     if harness is None and previous is not None:
         return previous.harnesses
-    asked = harness or "auto"
+    asked = "auto" if harness is None else harness
     if asked == "none":
         return ()
     if asked == "all":

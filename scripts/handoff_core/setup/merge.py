@@ -80,7 +80,7 @@ def read_loosely(text: str) -> Any:
 
 def state(value: Any, entry: Entry) -> str:
     """Say how an entry stands in a document's value: SAME, OLD (an older form of ours), CHANGED or MISSING."""
-    container = _at(value, entry.path)
+    container = value_at(value, entry.path)
     if entry.kind == MEMBER:
         if not isinstance(container, dict) or entry.key not in container:
             return MISSING
@@ -91,7 +91,8 @@ def state(value: Any, entry: Entry) -> str:
     return next((word for word in (SAME, OLD, CHANGED) if word in found), MISSING)
 
 
-def _at(value: Any, path: Path) -> Any:
+def value_at(value: Any, path: Path) -> Any:
+    """Return what stands at a path of object keys, None where there is nothing."""
     for step in path:
         if not isinstance(value, dict):
             return None
@@ -189,7 +190,7 @@ class _Work:
         if entry.kind == MEMBER:
             self._remove((*entry.path, entry.key))
         elif entry.kind == ITEM:
-            self._remove((*entry.path, _at(value, entry.path).index(entry.value)))
+            self._remove((*entry.path, value_at(value, entry.path).index(entry.value)))
         else:
             self._remove_hook(entry, value)
         return True
@@ -207,7 +208,7 @@ class _Work:
 
     def _renew(self, entry: Entry) -> None:
         value = jsontext.read(self.text).value
-        for where, group, hook in _hooks(_at(value, entry.path), entry):
+        for where, group, hook in _hooks(value_at(value, entry.path), entry):
             if _compare(entry, group, hook) == OLD:
                 want = entry.value["hooks"][0] if entry.kind == GROUP else entry.value
                 self.text = jsontext.replace(self.text, (*entry.path, *where), want)
@@ -236,7 +237,7 @@ class _Work:
             self.undo[".".join(path)] = jsontext.source(self.text, node)
 
     def _remove_hook(self, entry: Entry, value: Any) -> None:
-        for where, group, hook in _hooks(_at(value, entry.path), entry):
+        for where, group, hook in _hooks(value_at(value, entry.path), entry):
             if _compare(entry, group, hook) in (SAME, OLD):
                 alone = entry.kind == GROUP and len(group["hooks"]) == 1
                 self._remove((*entry.path, *(where[:1] if alone else where)))

@@ -140,7 +140,7 @@ def _summary(wanted: Merge, value: Any) -> str:
 
 def _claude(site: Site, value: Any) -> Iterator[Result]:
     """Warn of what makes Claude Code's registration useless: a client too old, a deny rule in the sandbox."""
-    denied = merge._at(value, ("permissions", "deny"))  # noqa: SLF001 - one reader of paths is enough
+    denied = merge.value_at(value, ("permissions", "deny"))
     rules = isinstance(denied, list) and set(harnesses.DENY_RULES) & {rule for rule in denied if isinstance(rule, str)}
     boxed = [path for path in (CLAUDE_SETTINGS, harnesses.CLAUDE_LOCAL_SETTINGS) if _sandboxed(site.json(path))]
     if rules and boxed:
