@@ -19,9 +19,14 @@ NOT_JSON = "not JSON"
 TEXT_AFTER = "text after the JSON value"
 TOO_DEEP = "nested too deep"
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
+BLANKS = " \t\r\n"
+"""What JSON takes for white space."""
+
+HALF = re.compile(r"\\u[dD]")
+"""What a JSON text spells half of a surrogate pair with; most often the other half follows."""
+
+_BLANKS = re.compile(f"[{BLANKS}]*")
 _STARTS = re.compile(r'\{"(?:timestamp|type)"')
-_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -39,13 +44,16 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-_scan = json.JSONDecoder(parse_constant=_refuse).scan_once
+scan = json.JSONDecoder(parse_constant=_refuse).scan_once
+"""Return the value at an index of a text and the index behind it; raises one of `REFUSED`."""
+
+REFUSED = (StopIteration, ValueError, RecursionError)
 
 
 def value_at(text: str, start: int) -> tuple[Any, int]:
     """Return the JSON value that begins at `start` and the index behind it; raise Damage."""
     try:
-        value, end = _scan(text, start)
+        value, end = scan(text, start)
     except RecursionError:
         raise Damage(TOO_DEEP, start) from None
     except (StopIteration, ValueError):
@@ -107,11 +115,6 @@ def _deep(value: Any) -> bool:
 
 def _members(value: Any) -> Any:
     return value.values() if type(value) is dict else value if type(value) is list else ()
-
-
-def may_hold_halves(text: str) -> bool:
-    """Say whether a JSON text spells a surrogate, be it half of a pair or not."""
-    return "\\ud" in text or "\\uD" in text
 
 
 def without_halves(value: Any, counted: list[int]) -> Any:

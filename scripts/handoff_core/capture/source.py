@@ -5,7 +5,6 @@ Hands out records, documents and lines to a reader, and counts what is damaged, 
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 import time
@@ -35,30 +34,6 @@ _MARK = b"\xef\xbb\xbf"
 _FLAGS = (
     os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 )
-
-
-class _Measured(io.RawIOBase):
-    """Reads a file up to a fixed length and hashes what it reads."""
-
-    def __init__(self, file: BinaryIO, length: int, update: Callable[[Any], object] | None) -> None:
-        self._file = file
-        self.left = length
-        self._update = update
-
-    def readable(self) -> bool:
-        """Say that this can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` from the file, never beyond the length."""
-        view = memoryview(buffer)[: self.left]
-        if not view:
-            return 0
-        count = self._file.readinto(view)  # type: ignore[attr-defined]
-        if self._update is not None:
-            self._update(view[:count])
-        self.left -= count
-        return int(count)
 
 
 class Source:
@@ -171,43 +146,42 @@ class Source:
         return self._records(counting=False)
 
     def _records(self, *, counting: bool) -> Iterator[Record]:
-        scan = jsonlines.value_at
+        scan, refused, halves, nesting = jsonlines.scan, jsonlines.REFUSED, jsonlines.HALF.search, jsonlines.NESTING
         for number, offset, line, ended in self._lines(counting=counting):
-            text = self._text(line, counting=counting)
-            # The common line holds one object and nothing else: it is read without any further look.
+            # The common line holds one sound object and nothing else: it is read here, without a call of ours.
             try:
+                text = line.decode()
                 value, end = scan(text, 0)
-            except jsonlines.Damage:
-                end = -1
-            if end == len(text) or (end > 0 and text[end:].isspace()):
-                if jsonlines.may_hold_halves(text):
-                    value = self._whole(value, counting=counting)
-                yield Record(value, number, offset)
+            except refused:
+                yield from self._odd_line(number, offset, line, ended=ended, counting=counting)
                 continue
-            yield from self._odd_line(number, offset, line, text, ended=ended, counting=counting)
+            if (end != len(text) and text[end:].strip(jsonlines.BLANKS)) or (
+                end > 2 * nesting and text.count("[") + text.count("{") > nesting
+            ):
+                yield from self._odd_line(number, offset, line, ended=ended, counting=counting)
+                continue
+            if halves(text) is not None:
+                value = self._whole(value, counting=counting)
+            yield Record(value, number, offset)
 
-    def _odd_line(
-        self, number: int, offset: int, line: bytes, text: str, *, ended: bool, counting: bool
-    ) -> Iterator[Record]:
-        """Yield the records of a line that holds not exactly one value."""
-        if not text.strip(" \t\r\n"):
-            return
+    def _odd_line(self, number: int, offset: int, line: bytes, *, ended: bool, counting: bool) -> Iterator[Record]:
+        """Yield the records of a line that is not simply one value, and count what is wrong with it."""
+        text = self._text(line, counting=counting)
         found, damage, healed = jsonlines.values(text)
-        if damage is not None and not ended:
-            line = self._waited(line) if counting else line
-            ended = line.endswith(b"\n")
-            text = self._text(line, counting=False)
-            found, damage, healed = jsonlines.values(text)
+        if damage is not None and not ended and counting:
+            waited = self._waited(line)
+            if waited is not line:
+                line, ended = waited, True
+                text = self._text(line, counting=False)
+                found, damage, healed = jsonlines.values(text)
         for value in found:
             yield Record(self._whole(value, counting=counting), number, offset)
         if not counting:
             return
         self.healed += healed
-        if damage is None:
-            return
-        if ended:
+        if damage is not None and ended:
             self.damaged(number, damage.reason)
-        else:
+        elif damage is not None:
             self.tail_bytes = len(text[damage.at :].encode("utf-8", "replace"))
 
     def _waited(self, line: bytes) -> bytes:
@@ -223,7 +197,7 @@ class Source:
                 self._hash.update(more)
                 self._raw_length += len(more)
                 self.bytes, self.sha256 = self._raw_length, self._hash.hexdigest()
-                return line + more
+                return line + more[:-1]
         return line
 
     def _whole(self, value: Any, *, counting: bool) -> Any:
@@ -243,31 +217,45 @@ class Source:
             return text
 
     def _lines(self, *, counting: bool) -> Iterator[tuple[int, int, bytes, bool]]:
-        """Yield number, offset, bytes (with the line feed) of each line, and whether a line feed ends it."""
+        """Yield number, offset, bytes (without the line feed) of each line, and whether a line feed ends it."""
+        number, offset = 0, self._start
+        begun: list[bytes] = []
+        for block in self._blocks(counting=counting):
+            lines = block.split(b"\n")
+            begun.append(lines[0])
+            if len(lines) == 1:
+                continue
+            lines[0] = b"".join(begun)
+            begun = [lines.pop()]
+            for line in lines:
+                number += 1
+                yield number, offset, line, True
+                offset += len(line) + 1
+        last = b"".join(begun)
+        if last:
+            yield number + 1, offset, last, False
+
+    def _blocks(self, *, counting: bool) -> Iterator[bytes]:
+        """Yield the bytes behind the byte order mark, up to the length at the start; hash them all when counting."""
         update = self._hash.update if counting and not self.sha256 else None
         self._file.seek(0)
-        measured = _Measured(self._file, self._length, update)
-        buffered = io.BufferedReader(measured, CHUNK)
-        buffered.read(self._start)
-        number, offset = 0, self._start
-        last = b""
-        for line in buffered:
-            number += 1
-            if line[-1] != 10:
-                last = line
-                break
-            yield number, offset, line, True
-            offset += len(line)
+        at, skipped = 0, self._start
+        while at < self._length and (block := self._file.read(min(CHUNK, self._length - at))):
+            if update is not None:
+                update(block)
+            at += len(block)
+            yield block[skipped:]
+            skipped = 0
+            if self._file.tell() != at:
+                self._file.seek(at)
         if update is not None:
-            self.bytes, self.sha256 = self._length - measured.left, self._hash.hexdigest()
-        if last:
-            yield number, offset, last, False
+            self.bytes, self.sha256 = at, self._hash.hexdigest()
 
     def text_lines(self) -> Iterator[tuple[int, int, str]]:
         """Yield number, offset and text of each line, once; the line end is taken off."""
-        for number, offset, line, _ in self._lines(counting=True):
+        for number, offset, line, ended in self._lines(counting=True):
             text = self._text(line, counting=True)
-            yield number, offset, text[:-1].removesuffix("\r") if text[-1] == "\n" else text
+            yield number, offset, text.removesuffix("\r") if ended else text
 
     def value_at_place(self, record: Record) -> Any:
         """Return the value of a record of `peek` again, where its line holds that value alone."""

@@ -107,28 +107,28 @@ class _Reader:
             inner = payload.get("type")
             if type(inner) is str:
                 record.kind = f"{value.get('type')}/{inner}"
-        turns = joined(self.turns(record, value, payload))
+            turns = self.enveloped(value.get("type"), payload)
+        else:
+            item = _item_of(record)
+            turns = _item(item) if item is not None else []
+            self.header(value)
+            payload = value
+        turns = joined(turns) if turns else turns
         if not turns:
             return record, (), SKIPPED
-        item = payload if type(payload) is dict else value
-        stamp(turns, time_of(value.get("timestamp")), name_of(item.get("id")), self.model)
+        stamp(turns, time_of(value.get("timestamp")), name_of(payload.get("id")), self.model)
         return record, turns, USED
 
-    def turns(self, record: Record, value: dict[str, Any], payload: Any) -> list[Turn]:
-        """Return the turns of a record by its kind."""
-        item = _item_of(record)
-        if item is not None:
-            return _item(item)
-        if type(payload) is not dict:
-            self.header(value)
-            return []
-        kind = value.get("type")
+    def enveloped(self, kind: object, payload: dict[str, Any]) -> list[Turn]:
+        """Return the turns of what stands in an envelope, by the envelope's kind."""
+        if kind == "response_item":
+            return _item(payload)
         if kind == "event_msg":
             return self.event(payload)
-        if kind == "session_meta":
-            self.meta(payload)
-        elif kind == "turn_context":
+        if kind == "turn_context":
             self.context(payload)
+        elif kind == "session_meta":
+            self.meta(payload)
         elif kind == "compacted":
             return [said(OTHER, text_of(payload.get("message")), "compaction")]
         return []
