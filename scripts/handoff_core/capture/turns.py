@@ -78,7 +78,9 @@ class Record:
 class Turn:
     """One utterance, call or result, as a reader makes it; the core adds number, place and pair (capture.md 5.1)."""
 
-    __slots__ = ("agent", "call", "class_", "cut", "error", "kind", "model", "rid", "text", "tool", "ts", "usage")
+    __slots__ = (
+        "agent", "call", "class_", "cut", "error", "kind", "masked", "model", "rid", "text", "tool", "ts", "usage",
+    )  # fmt: skip
 
     def __init__(self, class_: str, kind: str, text: Any) -> None:
         self.class_ = class_
@@ -94,6 +96,8 @@ class Turn:
         self.rid: str | None = None
         self.usage: dict[str, int] | None = None
         self.cut = 0
+        self.masked: tuple[str, ...] = ()
+        """Names of the fields in which the core masked something."""
 
 
 def said(class_: str, text: str, kind: str = "text") -> Turn:
@@ -154,17 +158,18 @@ def stamp(turns: Iterable[Turn], ts: str = "", rid: str | None = None, model: st
 def joined(turns: Iterable[Turn]) -> list[Turn]:
     """Return `turns` with neighbouring texts of the same class and kind as one, joined by a line feed; blank ones go."""
     made: list[Turn] = []
+    last = None
     for turn in turns:
         if turn.class_ == TOOL:
-            made.append(turn)
+            last = None
+        elif not turn.text or turn.text.isspace():
             continue
-        if not turn.text or turn.text.isspace():
-            continue
-        last = made[-1] if made else None
-        if last is not None and last.class_ == turn.class_ and last.kind == turn.kind:
+        elif last is not None and last.class_ == turn.class_ and last.kind == turn.kind:
             last.text += "\n" + turn.text
+            continue
         else:
-            made.append(turn)
+            last = turn
+        made.append(turn)
     return made
 
 
@@ -312,9 +317,9 @@ class Session:
     def count_total(self, numbers: dict[str, object]) -> None:
         """Count the increase of cumulative totals; a fall starts anew (capture.md 5.5)."""
         for kind, number in numbers.items():
-            if type(number) is not int or number < 0:
-                continue
             before = self._totals.get(kind, 0)
+            if type(number) is not int or number < 0 or number == before:
+                continue
             self._add(kind, number - before if number >= before else number)
             self._totals[kind] = number
 
