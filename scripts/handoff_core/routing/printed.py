@@ -33,8 +33,8 @@ def rows() -> list[tuple[str, ...]]:
 
 
 def as_text() -> str:
-    """Return one line per row, in columns."""
-    table = [HEAD, *rows()]
+    """Return one line per row, in columns: number, state, rule, guard, outcome, because."""
+    table = [(number, state, rule, *rest) for number, rule, state, *rest in rows()]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
     return "".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in table

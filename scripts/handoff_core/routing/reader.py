@@ -100,7 +100,7 @@ def _strict_record(line: bytes) -> Record:
 
 def _req_id(line: bytes) -> str | None:
     """Return the req_id of a line, None where it has none or is no record."""
-    req_id = _strict_record(line).get("req_id")
+    req_id = next(_entries([line], _is_doubtful))[1].get("req_id")
     return req_id if isinstance(req_id, str) else None
 
 
