@@ -199,6 +199,7 @@ COMMANDS = (
         switch("--json", "the same as --format json"),
         switch("--strict", "turn warnings into errors"),
         switch("--require-seal", "a missing seal is an error"),
+        switch("--require-clean", "a brief whose repository holds uncommitted changes is not valid"),
         switch("--allow-missing", "a missing ledger counts as an empty one"),
         switch("--quiet", "print no warnings, no notes and no result line"),
         switch("--repair-tail", "move a torn last line out of the way"),

@@ -105,6 +105,7 @@ def validate(
     json: bool,
     strict: bool,
     require_seal: bool,
+    require_clean: bool,
     allow_missing: bool,
     quiet: bool,
     repair_tail: bool,
@@ -115,7 +116,7 @@ def validate(
     if targets and files["file"] is not None:
         raise UsageError("give the log as TARGET or with --file, not both")
     if repair_tail:
-        if strict or require_seal or allow_missing or quiet or len(targets) > 1 or form != "text":
+        if strict or require_seal or require_clean or allow_missing or quiet or len(targets) > 1 or form != "text":
             raise UsageError("--repair-tail stands alone, with one TARGET at most")
         return _repair_tail(streams, find_project(**{**files, "file": targets[0] if targets else files["file"]}))
     several = len(targets) > 1
@@ -126,7 +127,10 @@ def validate(
             streams.out(f"FILE: {target}\n")
         prefix = f"{target}: " if several and form == "text" else ""
         if target is not None and target.endswith(".md"):
-            code = max(code, _validate_brief(streams, target, form, prefix, files))
+            from handoff_core.commands.brief import validate_brief
+
+            judged = validate_brief(streams, target=target, format=form, require_clean=require_clean, **files)
+            code = max(code, judged)
             continue
         project = find_project(**{**files, "file": files["file"] if target is None else target})
         report = judge(project, require_seal=require_seal, allow_missing=allow_missing and not project.log_given)
@@ -375,15 +379,6 @@ def _format(given: str | None, *, as_json: bool) -> str:
     if as_json and given not in (None, "json"):
         raise UsageError(f"--json does not fit --format {given}")
     return "json" if as_json else given or "text"
-
-
-def _validate_brief(streams: Streams, target: str, form: str, prefix: str, files: dict[str, Any]) -> int:
-    if form not in ("text", "json"):
-        raise UsageError(f"--format {form} is for ledgers; a brief takes text or json")
-    from handoff_core.commands.brief import validate_brief
-
-    del prefix
-    return validate_brief(streams, target=target, json=form == "json", **files)
 
 
 # 6.3: the torn tail
