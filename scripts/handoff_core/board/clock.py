@@ -85,13 +85,13 @@ def _moment(found: re.Match[str]) -> Moment | None:
 
 def _offset(zone: str | None) -> int | None:
     """Return the minutes east of UTC that a stamp's zone names, None if it names none that exists."""
-    if zone in (None, "Z", "z"):
+    if zone is None or zone in "Zz":
         return 0
-    digits = zone[1:].replace(":", "")  # type: ignore[index]
+    digits = zone[1:].replace(":", "")
     hours, minutes = int(digits[:2]), int(digits[2:] or 0)
     if hours > 23 or minutes > 59:
         return None
-    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)  # type: ignore[index]
+    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
 
 
 def month_days(year: int, month: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from itertools import pairwise
 
 from handoff_core import records as r
 from handoff_core.board.clock import SECOND, Moment, read_moment
@@ -151,7 +152,7 @@ def _counts(usage: dict[str, Any]) -> list[int]:
 
 
 def _whole(value: object) -> int:
-    return min(value, MOST_TOKENS) if is_int(value) and value > 0 else 0  # type: ignore[operator,type-var,return-value]
+    return min(value, MOST_TOKENS) if is_int(value) and value > 0 else 0
 
 
 def _tool_results(content: object) -> Iterable[str]:
@@ -302,7 +303,7 @@ class _Attribution:
 
     def _give(self, transcript: Transcript, places: list[_Place], *, by_receipt: bool) -> None:
         agent = transcript.agent or r.ROOT
-        bounds = [_boundary(place.step, after.step) for place, after in zip(places, places[1:], strict=False)]
+        bounds = [_boundary(place.step, after.step) for place, after in pairwise(places)]
         shares: list[list[Call]] = [[] for _ in places]
         for call in transcript.calls.values():
             index = 0 if call.moment is None else bisect_left(bounds, call.moment)
@@ -384,7 +385,8 @@ class Rates:
 
     def cost(self, counts: Sequence[int]) -> float:
         """Return the amount of token counts."""
-        return sum(number * price for number, price in zip(counts, self.prices, strict=True)) / 1_000_000
+        amounts = (number * price for number, price in zip(counts, self.prices, strict=True))
+        return float(sum(amounts)) / 1_000_000
 
 
 class Prices:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from handoff_core.board.rows import Row
 
     Fields = dict[str, Any]
+    Said = tuple[str, Fields, str]
 
 OTHER_GLYPH = "•"
 
@@ -32,23 +33,23 @@ def event(row: Row, unused_plans: Container[int]) -> Fields:
     return {**base, **fields, "glyph": glyph, "text": said}
 
 
-def _intake(row: Row) -> tuple[str, Fields, str]:
-    fields = {"decisions": texts(row.record.get("decisions"), block)}
+def _intake(row: Row) -> Said:
+    fields: Fields = {"decisions": texts(row.record.get("decisions"), block)}
     return "◇", fields, text(row.record.get("request")) or ""
 
 
-def _prd(row: Row) -> tuple[str, Fields, str]:
-    fields = {
+def _prd(row: Row) -> Said:
+    fields: Fields = {
         "summary": block(row.record.get("summary")),
         "scope_overrides": len(items(row.record.get("scope_overrides"))),
     }
     return "◇", fields, text(row.record.get("title")) or UNTITLED
 
 
-def _design(row: Row) -> tuple[str, Fields, str]:
+def _design(row: Row) -> Said:
     record = row.record
     supersedes = record.get("supersedes_record_at")
-    fields = {
+    fields: Fields = {
         "verdict": text(record.get("verdict")),
         "effort": text(record.get("implementation_effort")),
         "supersedes": supersedes if is_int(supersedes) else None,
@@ -59,15 +60,15 @@ def _design(row: Row) -> tuple[str, Fields, str]:
     return "◈", fields, ", ".join(filter(None, (fields["verdict"], fields["effort"], replaces)))
 
 
-def _build_pass(row: Row) -> tuple[str, Fields, str]:
+def _build_pass(row: Row) -> Said:
     checks = texts(row.record.get("gate_checks_run"))
     return "▲", {"checks": checks}, " ".join(checks)
 
 
-def _build_failure(row: Row) -> tuple[str, Fields, str]:
+def _build_failure(row: Row) -> Said:
     record = row.record
     retry = record.get("retry")
-    fields = {
+    fields: Fields = {
         "failed_check": text(record.get("failed_check")),
         "retry": retry if is_int(retry) else None,
         "abort_reason": text(record.get("abort_reason")),
@@ -83,11 +84,11 @@ def _build_failure(row: Row) -> tuple[str, Fields, str]:
     return "▲", fields, f"{check}, retry {number} of 3"
 
 
-def _feedback(row: Row) -> tuple[str, Fields, str]:
+def _feedback(row: Row) -> Said:
     record = row.record
     verdict = text(record.get("verdict"))
     ids = [f"L{row.line}.{n}" for n, item in enumerate(items(record.get("findings")), 1) if isinstance(item, dict)]
-    fields = {
+    fields: Fields = {
         "verdict": verdict,
         "findings": ids,
         "recommendations": texts(record.get("recommendations"), block),
@@ -103,9 +104,9 @@ def verdict_cell(verdict: str | None) -> tuple[str, str]:
     return CELLS["other"][0], verdict or "no verdict"
 
 
-def _plan(row: Row) -> tuple[str, Fields, str]:
+def _plan(row: Row) -> Said:
     record = row.record
-    fields = {
+    fields: Fields = {
         "risk": text(record.get("risk")),
         "scope": text(record.get("scope")),
         "roster": texts(record.get("roster")),
@@ -117,31 +118,31 @@ def _plan(row: Row) -> tuple[str, Fields, str]:
     return "▤", fields, f"{about} → {whom or 'nobody'}".strip()
 
 
-def _request(row: Row) -> tuple[str, Fields, str]:
+def _request(row: Row) -> Said:
     return "↳", {"to": text(row.record.get("target"))}, text(row.record.get("question")) or ""
 
 
-def _response(row: Row) -> tuple[str, Fields, str]:
+def _response(row: Row) -> Said:
     asked = row.record.get("in_response_to")
     return "↲", {"in_response_to": asked if is_int(asked) else None}, text(row.record.get("answer")) or ""
 
 
-def _autofix(row: Row) -> tuple[str, Fields, str]:
+def _autofix(row: Row) -> Said:
     source = members(row.record.get("source_finding"))
-    fields = {"category": text(row.record.get("category")), "location": text(source.get("location"))}
+    fields: Fields = {"category": text(row.record.get("category")), "location": text(source.get("location"))}
     return "✚", fields, ", ".join(filter(None, (text(row.record.get("file")), fields["category"])))
 
 
-def _features(_row: Row) -> tuple[str, Fields, str]:
+def _features(_row: Row) -> Said:
     return "◆", {}, ""
 
 
-def _grade(row: Row) -> tuple[str, Fields, str]:
-    fields = {"verdict": text(row.record.get("verdict")), "summary": block(row.record.get("summary"))}
+def _grade(row: Row) -> Said:
+    fields: Fields = {"verdict": text(row.record.get("verdict")), "summary": block(row.record.get("summary"))}
     return "◆", fields, text(row.record.get("summary")) or ""
 
 
-EVENTS: dict[str, Callable[[Row], tuple[str, Fields, str]]] = {
+EVENTS: dict[str, Callable[[Row], Said]] = {
     r.INTAKE_DECISION: _intake,
     r.PRD_ENTRY: _prd,
     r.DESIGN_BLOCK: _design,
@@ -235,4 +236,3 @@ def details(shown: Fields) -> list[str]:
 
 
 _MARKED = (("error", "error:"), ("attempted", "tried:"), ("why", "why:"))
-

@@ -274,7 +274,7 @@ def supersedes(row: Row, group: Slice) -> bool:
 
 
 def _fixes(finding: Finding, end: int | None, fixers: list[Dispatch], autofixes: list[Row]) -> list[Fix]:
-    """Return what fixes a finding before line `end` (view.md 5.7): autofixes and answers, else the likeliest dispatch."""
+    """Return what fixes a finding before line `end`: autofixes and answers, else the likeliest dispatch (5.7)."""
 
     def inside(line: int) -> bool:
         return line > finding.line and (end is None or line < end)

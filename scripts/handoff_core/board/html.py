@@ -138,9 +138,7 @@ def told(text: str) -> str:
     return _COMMAND_WORDS.sub(r"<code>\1</code>", escape(text))
 
 
-def table(
-    name: str, caption: str, head: Iterable[str], rows: Iterable[str], *, hidden_head: bool = False
-) -> str:
+def table(name: str, caption: str, head: Iterable[str], rows: Iterable[str], *, hidden_head: bool = False) -> str:
     """Return a table with its caption; `head` are header cells, `rows` whole rows."""
     top = "" if hidden_head else f'<thead>\n<tr class="h">{"".join(head)}</tr></thead>\n'
     inner = f"<caption>{caption}</caption>\n{top}<tbody>\n" + "\n".join(rows) + "</tbody>"
@@ -324,7 +322,9 @@ class _Slice:
             facts = [duration(agent["age_seconds"]), agent["stage"], sign_of_life(agent)]
             aim = f" for {self._ids(agent['fixes'])}" if agent["fixes"] else ""
             said = " · ".join(escape(fact) for fact in facts if fact)
-            inner = f"{glyph}<b>{escape(agent['label'])}</b><span>{said}{aim}</span>{soft(self._to_line(agent['line']))}"
+            inner = (
+                f"{glyph}<b>{escape(agent['label'])}</b><span>{said}{aim}</span>{soft(self._to_line(agent['line']))}"
+            )
             items.append(tag("li", inner))
         return f'<ul class="work">{"".join(items)}</ul>' if items else ""
 
@@ -332,7 +332,9 @@ class _Slice:
         asked = self.each["now"]["question"]
         if asked is None:
             return ""
-        about = "".join(tag("p", paragraph(asked[key]), class_="soft") for key in ("context", "stop_state") if asked[key])
+        about = "".join(
+            tag("p", paragraph(asked[key]), class_="soft") for key in ("context", "stop_state") if asked[key]
+        )
         quote = f"<blockquote>“{paragraph(asked['question'] or '')}”</blockquote>"
         return f'{quote}<p class="rule">{escape(asked_by(asked))}</p>{about}'
 
@@ -384,8 +386,8 @@ class _Slice:
             wall = ("" if time["reliable"] else "≈") + duration(time["wall_seconds"])
             facts.append(("time", wall, f"{duration(time['busy_seconds'])} at work"))
         if found := each["money"]:
-            rework = f", rework {money(found['rework'])}" if found["rework"]["calls"] else ""
-            facts.append(("cost", money(found["total"]), f"root {money(found['root'])}{rework}"))
+            shares = [f"{part} {money(found[part])}" for part in ("root", "rework") if found[part]["calls"]]
+            facts.append(("cost", money(found["total"]), ", ".join(shares)))
         cells = (
             f"<div><dt>{name}</dt><dd>{escape(value)}{tag('small', escape(note)) if note else ''}</dd></div>"
             for name, value, note in facts
@@ -418,7 +420,9 @@ class _Slice:
         region = tag("div", matrix, class_="scroll", role="region", tabindex="0", aria_label="Verdicts by round")
         why = "".join(_reason(each) for each in rounds if each["plan"])
         reasons = f'<ul class="why" aria-label="Why these reviewers">{why}</ul>' if why else ""
-        return self._section("r", "Reviews", "not asked = left out by the plan; no answer = asked, silent", region + reasons)
+        return self._section(
+            "r", "Reviews", "not asked = left out by the plan; no answer = asked, silent", region + reasons
+        )
 
     @staticmethod
     def _matrix_row(name: str, cells: list[str], *, soft_name: bool = True) -> str:
@@ -444,7 +448,10 @@ class _Slice:
             for key, word, _ in groups
         )
         labels = "".join(f'<label class="l-{key}" for="{name}-{key}">{word} {n}</label>' for key, word, n in groups)
-        search = '<input type="search" data-search hidden aria-label="Find in findings" placeholder="find">'
+        search = (
+            f'<input type="search" name="{name}-find" data-search hidden '
+            'aria-label="Find in findings" placeholder="find">'
+        )
         tabs = f'<div class="tabs" role="group" aria-label="Show findings">{labels}{search}</div>'
         head = map(column, ("id", "kind", "by", "where and what", "now"))
         rows = [self._finding(finding) for finding in sorted(shown, key=finding_order)]

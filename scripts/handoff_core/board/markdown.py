@@ -401,4 +401,3 @@ SECTIONS: tuple[Callable[[Part, View], list[list[str]]], ...] = (
     _money,
     _trust,
 )
-

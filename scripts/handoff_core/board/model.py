@@ -132,7 +132,7 @@ class Facts:
         "zone",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each fact is handed in by its name
         self,
         clock: Moment,
         zone: Zone,
@@ -168,9 +168,7 @@ class Facts:
         self.chosen = chosen or (lambda listed, _active: listed)
 
 
-def board(
-    entries: Sequence[Entry], problems: Sequence[Mapping[str, Any]], line_count: int, facts: Facts
-) -> Board:
+def board(entries: Sequence[Entry], problems: Sequence[Mapping[str, Any]], line_count: int, facts: Facts) -> Board:
     """Return the Board of a ledger (view.md 5); instants in it are `Moment`s, lengths of time `Seconds`.
 
     `entries` are the lines that can be read, `problems` `{line, kind, text}` of the others. The same arguments give
@@ -488,5 +486,3 @@ def first_sentence(words: str) -> str:
         if character in ".!?" and line[index + 1] == " ":
             return line[: index + 1]
     return line
-
-

@@ -132,7 +132,7 @@ class Paint:
         spelled = _strip(spelled)
         if not self.colour:
             return "".join(text for text, _ in spelled)
-        return "".join(f"\x1b[{style}m{text}\x1b[0m" if style and text and style != RAW else text for text, style in spelled)
+        return "".join(_coloured(text, style) for text, style in _merged(spelled))
 
     def _cut(self, pieces: Line) -> Line:
         room = self.width - len(self.mark)
@@ -154,6 +154,21 @@ RAW = "raw"
 def line(*pieces: Piece) -> Line:
     """Return pieces as a line; a bare text has no colour."""
     return [(piece, "") if isinstance(piece, str) else piece for piece in pieces]
+
+
+def _coloured(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and style != RAW else text
+
+
+def _merged(pieces: Line) -> Line:
+    """Return pieces with neighbours of one style joined; empty ones fall away."""
+    merged: Line = []
+    for text, style in pieces:
+        if merged and merged[-1][1] == style:
+            merged[-1] = (merged[-1][0] + text, style)
+        elif text:
+            merged.append((text, style))
+    return merged
 
 
 def _strip(pieces: Line) -> Line:

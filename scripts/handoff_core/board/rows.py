@@ -14,7 +14,7 @@ from handoff_core.text_view import clean, lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, TypeGuard
 
     from handoff_core.board.clock import Moment, Seconds, Stamp
     from handoff_core.ledger import Entry, Record
@@ -149,7 +149,7 @@ def line_numbers(value: object) -> list[int]:
     return [item for item in items(value) if is_int(item)]
 
 
-def is_int(value: object) -> bool:
+def is_int(value: object) -> TypeGuard[int]:
     """Say whether a JSON value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -146,11 +146,10 @@ class _Chart:
 
     def _bars(self) -> list[str]:
         return [
-            bar
+            drawn
             for index, lane in enumerate(self.lanes)
             for bar, half in _stacked(lane["bars"])
-            for bar in [self._bar(lane, bar, TOP + LANE * index + 7, half)]
-            if bar
+            if (drawn := self._bar(lane, bar, TOP + LANE * index + 7, half))
         ]
 
     def _bar(self, lane: Part, bar: Part, top: int, half: int | None) -> str:

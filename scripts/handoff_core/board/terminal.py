@@ -100,7 +100,7 @@ def page(board: Part, view: View) -> list[Line]:
     if view.list_only or (view.show_list and log["slices"] > 1):
         lines += _spaced(slice_list(board, view)) if log["records"] else []
     for each in board["boards"]:
-        lines += slice_board(each, board, view)
+        lines += slice_board(each, view)
         lines.append([])
     if view.list_only and log["records"]:
         lines += [line(("one board: handoff.py view --req-id ID      every board: --all", DIM)), []]
@@ -155,7 +155,13 @@ def foot_parts(board: Part) -> list[str]:
     """Return the facts of the last line: path, lines, damage, seal, moment."""
     log = board["log"]
     clean = f"{bad_lines(board)} bad" if board["problems"] else "clean"
-    return [log["path"], count(log["lines"], "line"), clean, *seal_parts(board), f"as of {iso(board['generated']['at'])}"]
+    return [
+        log["path"],
+        count(log["lines"], "line"),
+        clean,
+        *seal_parts(board),
+        f"as of {iso(board['generated']['at'])}",
+    ]
 
 
 def seal_parts(board: Part) -> list[str]:
@@ -257,7 +263,7 @@ def open_findings(each: Part) -> str:
 # One slice
 
 
-def slice_board(each: Part, board: Part, view: View) -> list[Line]:
+def slice_board(each: Part, view: View) -> list[Line]:
     """Return the board of one slice; empty parts are left out."""
     lines = [*head(each, view), [], *banner(each, view), *command(each, view)]
     if each["shown"]:
@@ -358,7 +364,9 @@ def _grade_line(grade: Part, view: View) -> list[Line]:
     if facets := odd_facets(grade):
         text += f"  look at {', '.join(facets)}"
     word = (grade["verdict"] or "?").upper()
-    return [line(BAR, "grade".ljust(HEAD_WIDTH), (word, events.grade_colour(grade["verdict"])), view.paint.excerpt(text))]
+    return [
+        line(BAR, "grade".ljust(HEAD_WIDTH), (word, events.grade_colour(grade["verdict"])), view.paint.excerpt(text))
+    ]
 
 
 def odd_facets(grade: Part) -> list[str]:
@@ -526,7 +534,9 @@ def gap_note(plan: Part) -> str:
     return f" {GAP_NOTES[plan['gap']]}" if plan["gap"] in GAP_NOTES else ""
 
 
-def flow(items: list[str], joint: str, paint: Paint, indent: int, style: str = "", *, trail: bool = False) -> list[Line]:
+def flow(
+    items: list[str], joint: str, paint: Paint, indent: int, style: str = "", *, trail: bool = False
+) -> list[Line]:
     """Return items joined and wrapped between them; with `trail` a broken line ends with the joint."""
     rows: list[str] = []
     for item in items:
@@ -751,7 +761,7 @@ def took(step: Part) -> str:
 
 
 def _what(start: Line, what: Line, suffix: str, view: View) -> list[Line]:
-    """Return one record's line; its text is cut so that the flags behind it can be read, or wrapped with `--verbose`."""
+    """Return one record's line, cut so that the flags behind it can be read; with `--verbose` it is wrapped."""
     paint = view.paint
     indent = paint.measure(start)
     if view.verbose:
@@ -870,7 +880,9 @@ def money_cells(row: Part) -> tuple[str, ...]:
 def _money_row(cells: tuple[str, ...], paint: Paint) -> str:
     widths = (14, 7, 9, 9, 9, 8, 10)
     first = paint.pad(cells[0], widths[0], gap=1)
-    return first + "".join(paint.pad(text, width, right=True) for text, width in zip(cells[1:], widths[1:], strict=True))
+    return first + "".join(
+        paint.pad(text, width, right=True) for text, width in zip(cells[1:], widths[1:], strict=True)
+    )
 
 
 MONEY_WORDS = {"first_pass": "first pass", "rework": "rework", "grade": "grade", "unattributed": "not attributed"}

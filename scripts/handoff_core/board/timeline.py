@@ -194,12 +194,7 @@ class Drawing:
 
     def _waiting(self, gaps: list[dict[str, Any]]) -> list[Cell]:
         cells = self._empty()
-        taken = {
-            column
-            for _, lane in self.lanes
-            for column, (mark, _) in enumerate(lane)
-            if mark in (WORK, RUNNING)
-        }
+        taken = {column for _, lane in self.lanes for column, (mark, _) in enumerate(lane) if mark in (WORK, RUNNING)}
         for gap in gaps:
             if gap["start"] > self.axis.end:
                 continue

@@ -96,8 +96,7 @@ def _no_start(row: Row, evidence: Evidence) -> Iterator[str]:
         return
     text = f"{row.type} by {label(row.author)} has no dispatch-start"
     started = any(
-        line < row.line and dispatch.agent == row.author is not None
-        for line, dispatch in evidence.dispatches.items()
+        line < row.line and dispatch.agent == row.author is not None for line, dispatch in evidence.dispatches.items()
     )
     build = evidence.above(row, r.BUILD_PASS)
     yield f"{text} since the build-pass at line {build.line}" if started and build else text

@@ -101,14 +101,18 @@ def view(streams: Streams, **flags: Any) -> int:
         transcripts=None if flags["no_cost"] else Transcripts(project, flags["projects"]),
         tell_missing=options.verbose,
     )
-    if options.seconds is not None:
-        from handoff_core.commands.view_watch import watch
+    printer = Printer(streams, project, options)
+    try:
+        if options.seconds is not None:
+            from handoff_core.commands.view_watch import watch
 
-        return watch(streams, source, options, Printer(streams, project, options))
-    board = source.board()
-    if options.req_id is not None and not board["boards"]:
-        return _no_records(streams, board, options)
-    return Printer(streams, project, options).print(board, source.zone)
+            return watch(streams, source, options, printer)
+        board = source.board()
+        if options.req_id is not None and not board["boards"]:
+            return _no_records(streams, board, options)
+        return printer.print(board, source.zone)
+    except BrokenPipeError:
+        return DONE  # who reads a board may stop reading
 
 
 class Printer:
@@ -303,5 +307,3 @@ def _wants_colour(flags: dict[str, Any], *, terminal: bool) -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (terminal and os.environ.get("TERM") != "dumb")
-
-

@@ -217,7 +217,13 @@ def read_seal(project: Project, log: Log, full: bytes) -> dict[str, Any]:
     """Return what the seal says of the whole log `full`, narrowed to the lines of `log` (view.md 2)."""
     from handoff_core import seal as seals
 
-    absent = {"state": "absent", "sealed_to": None, "first_bad": None, "raw_lines": [], "unsealed_lines": []}
+    absent: dict[str, Any] = {
+        "state": "absent",
+        "sealed_to": None,
+        "first_bad": None,
+        "raw_lines": [],
+        "unsealed_lines": [],
+    }
     try:
         seal = read_bytes(project.seal, project.seal_shown)
     except HandoffError:
@@ -314,11 +320,11 @@ def _named_zone(text: str) -> Zone | None:
         zone = ZoneInfo(text)
     except (ImportError, OSError, ValueError, LookupError):
         return None
-    from datetime import datetime, timedelta, timezone
+    from datetime import UTC, datetime, timedelta
 
     def offset(seconds: int) -> int:
         try:
-            local = datetime.fromtimestamp(seconds, timezone.utc).astimezone(zone)
+            local = datetime.fromtimestamp(seconds, UTC).astimezone(zone)
         except (OverflowError, ValueError, OSError):
             return 0
         return int((local.utcoffset() or timedelta()).total_seconds())
@@ -548,9 +554,7 @@ class BoardSource:
         prices, notes = read_prices(settings.pricing)
         return attribute(slices(log.entries, clock), transcripts, prices), notes
 
-    def _judged(
-        self, log: Log, settings: Settings, schemas: SchemaSet
-    ) -> tuple[dict[int, list[str]], frozenset[str]]:
+    def _judged(self, log: Log, settings: Settings, schemas: SchemaSet) -> tuple[dict[int, list[str]], frozenset[str]]:
         """Return the schema errors by line and the record types there are; a line is judged once."""
         if not log.entries:
             return {}, r.TYPES
