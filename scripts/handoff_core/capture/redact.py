@@ -185,7 +185,6 @@ def _shaped(view: Text) -> Iterator[Span]:
         begin = runs.find(shortest, end)
 
 
-
 def _placed(view: Text) -> Iterator[Span]:
     """Yield the secrets that their place gives away."""
     low = view.low

@@ -71,7 +71,9 @@ def _by_program(packed: BinaryIO, shown: str) -> Iterator[bytes]:
         )
     except (OSError, ValueError):
         fix = f"unpack it first: zstd -d {shown}"
-        raise HandoffError(f"{shown} is compressed, and neither Python nor a program `zstd` unpacks it here", fix) from None
+        raise HandoffError(
+            f"{shown} is compressed, and neither Python nor a program `zstd` unpacks it here", fix
+        ) from None
     with process:
         if process.stdout is None or process.stderr is None:
             return
