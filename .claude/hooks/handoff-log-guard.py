@@ -1044,6 +1044,7 @@ class Reader:
         self.redirections: list[tuple[str, Word]] = []
         self.body: Optional[str] = None  # the text that a redirection puts on stdin
         self.assigned = False
+        self.defining = ""  # the function whose body begins with the next group
         self.closed: Optional[Frame] = None  # the group that has just ended and may have redirections
 
     def inner(self, text: str, pos: int) -> Reader:
@@ -1118,7 +1119,7 @@ class Reader:
         raw = text[start : self.pos]
         return Word(
             joined(pieces, self.shared),
-            raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head,
+            raw if raw in ("{", "}", "{}", "[[") else "" if kept or raw != head else head,
             head,
             kept or bool(head),
         )
@@ -1382,7 +1383,7 @@ class Reader:
         stdin = parent.fed if parent.piped else parent.stdin
         self.sync()
         frame = Frame(kind, self.folders, self.vars, stdin)
-        frame.function, parent.function = parent.function, ""
+        frame.function, self.defining = self.defining, ""
         frame.body = self.pos
         self.lent = True
         self.frames.append(frame)
@@ -1858,7 +1859,7 @@ def read_operand(reader: Reader) -> Optional[tuple[str, list[str]]]:
 def define(reader: Reader, name: str) -> None:
     """Mark the group that follows as the body of a function."""
     reader.words = []
-    reader.frames[-1].function = name
+    reader.defining = name
 
 
 def next_branch(reader: Reader) -> None:
@@ -3262,6 +3263,8 @@ FIND_VALUES = frozenset(
 )
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
+NEUTRAL = "a-file-like-any-other"
+
 
 class Entry:
     """One file or folder that find would come to: how it spells it, its depth, and whether it is a folder."""
@@ -3288,6 +3291,7 @@ def find(call: Call) -> None:
     tree, _ = parse_either(words, at, call)
     lines: list[str] = []
     for root in words[start:at] or ["."]:
+        walk(call, tree, [Entry(root, 0, folder=True), Entry(f"{root}/{NEUTRAL}", 1, folder=False)], "")
         for chain in chains(call, root, words[at:]):
             lines += walk(call, tree, chain, " ".join(words[at:]))
     call.out = "".join(line + "\n" for line in marks.unique(lines)) or UNKNOWN

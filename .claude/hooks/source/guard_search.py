@@ -31,6 +31,8 @@ FIND_VALUES = frozenset(
 )
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
+NEUTRAL = "a-file-like-any-other"
+
 
 class Entry:
     """One file or folder that find would come to: how it spells it, its depth, and whether it is a folder."""
@@ -57,6 +59,7 @@ def find(call: Call) -> None:
     tree, _ = parse_either(words, at, call)
     lines: list[str] = []
     for root in words[start:at] or ["."]:
+        walk(call, tree, [Entry(root, 0, folder=True), Entry(f"{root}/{NEUTRAL}", 1, folder=False)], "")
         for chain in chains(call, root, words[at:]):
             lines += walk(call, tree, chain, " ".join(words[at:]))
     call.out = "".join(line + "\n" for line in marks.unique(lines)) or UNKNOWN

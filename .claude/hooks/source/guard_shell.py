@@ -223,6 +223,7 @@ class Reader:
         self.redirections: list[tuple[str, Word]] = []
         self.body: Optional[str] = None  # the text that a redirection puts on stdin
         self.assigned = False
+        self.defining = ""  # the function whose body begins with the next group
         self.closed: Optional[Frame] = None  # the group that has just ended and may have redirections
 
     def inner(self, text: str, pos: int) -> Reader:
@@ -297,7 +298,7 @@ class Reader:
         raw = text[start : self.pos]
         return Word(
             joined(pieces, self.shared),
-            raw if raw in ("{", "}", "{}") else "" if kept or raw != head else head,
+            raw if raw in ("{", "}", "{}", "[[") else "" if kept or raw != head else head,
             head,
             kept or bool(head),
         )
@@ -561,7 +562,7 @@ class Reader:
         stdin = parent.fed if parent.piped else parent.stdin
         self.sync()
         frame = Frame(kind, self.folders, self.vars, stdin)
-        frame.function, parent.function = parent.function, ""
+        frame.function, self.defining = self.defining, ""
         frame.body = self.pos
         self.lent = True
         self.frames.append(frame)

@@ -162,7 +162,7 @@ def read_operand(reader: Reader) -> Optional[tuple[str, list[str]]]:
 def define(reader: Reader, name: str) -> None:
     """Mark the group that follows as the body of a function."""
     reader.words = []
-    reader.frames[-1].function = name
+    reader.defining = name
 
 
 def next_branch(reader: Reader) -> None:
