@@ -156,7 +156,7 @@ class Source:
                 yield from self._odd_line(number, offset, line, ended=ended, counting=counting)
                 continue
             if (end != len(text) and text[end:].strip(jsonlines.BLANKS)) or (
-                end > 2 * nesting and text.count("[") + text.count("{") > nesting
+                end > 2 * nesting and line.count(b"[") + line.count(b"{") > nesting
             ):
                 yield from self._odd_line(number, offset, line, ended=ended, counting=counting)
                 continue
@@ -268,6 +268,13 @@ class Source:
     def unstamped(self, offset: int | None) -> int | None:
         """Return an offset as the manifest's turns name it: only of lines that are UTF-8 in the file itself."""
         return None if self._encoding != "utf-8" else offset
+
+    def position(self) -> tuple[int, int]:
+        """Return how many bytes were read, and how many there are."""
+        try:
+            return self._file.tell(), self._length
+        except ValueError:
+            return self._length, self._length
 
     # A look at the beginning
 
@@ -422,6 +429,10 @@ class Folder:
         return self._hash.hexdigest()
 
     damaged = Source.damaged
+
+    def position(self) -> tuple[int, int]:
+        """Return how many bytes were read; how many there are is not known before."""
+        return self.bytes, self.bytes
 
     def close(self) -> None:
         """Do nothing: no file stays open."""

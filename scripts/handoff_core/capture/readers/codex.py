@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from handoff_core.capture.blocks import flat, text_of, turns_of
+from handoff_core.capture.blocks import flat, plain, text_of, turns_of
 from handoff_core.capture.turns import (
     AGENT,
     OTHER,
@@ -207,7 +207,11 @@ _OUTPUTS = ("output", "result", "tools", "content")
 
 
 def _first(item: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
+    for key in keys:
+        found = item.get(key)
+        if found is not None:
+            return found
+    return None
 
 
 def _texts(parts: object) -> list[str]:
@@ -219,13 +223,16 @@ def _texts(parts: object) -> list[str]:
     return [part if type(part) is str else text_of(part.get("text")) for part in parts if type(part) in (str, dict)]
 
 
+_ANSWER, _TYPED, _PROMPT_OF_THE_CLIENT = plain(AGENT), plain(USER), plain(OTHER, "system")
+
+
 def _message(item: dict[str, Any]) -> list[Turn]:
     role = item.get("role")
     if role == "assistant":
-        return turns_of(item.get("content"), lambda text: (said(AGENT, text),))
+        return turns_of(item.get("content"), _ANSWER)
     if role != "user":
-        return turns_of(item.get("content"), lambda text: (said(OTHER, text, "system"),))
-    turns = joined(turns_of(item.get("content"), lambda text: (said(USER, text),)))
+        return turns_of(item.get("content"), _PROMPT_OF_THE_CLIENT)
+    turns = joined(turns_of(item.get("content"), _TYPED))
     first = next((turn.text for turn in turns if turn.class_ == USER), "")
     if _is_notice(first) or _put_in(item):
         for turn in turns:
