@@ -80,10 +80,11 @@ def identity(turn: dict[str, Any]) -> int:
     Numbers of secrets are left out: they depend on what else the fileset holds.
     """
     fields = (turn["class"], turn["kind"], turn["ts"], turn.get("tool"), turn.get("call"), turn.get("error"))
-    return hash((*map(_unnumbered, fields), _unnumbered(turn["text"])))
+    return hash((*map(unnumbered, fields), unnumbered(turn["text"])))
 
 
-def _unnumbered(value: Any) -> Any:
+def unnumbered(value: Any) -> Any:
+    """Return a masked text without the numbers of its secrets, any other value as it is."""
     if type(value) is str and "[REDACTED:" in value:
         return PLACEHOLDER.sub(r"[REDACTED:\1]", value)
     return value

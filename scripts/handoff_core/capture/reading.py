@@ -5,6 +5,7 @@ Imports modules of `capture` alone.
 
 from __future__ import annotations
 
+from handoff_core.capture.growth import unnumbered
 from handoff_core.capture.readers.table import function, reader
 from handoff_core.capture.turns import MERGED, TOKEN_KINDS, USED, Known, Session, Turn
 
@@ -93,9 +94,10 @@ class Earlier:
 
 def key_of(turn: Turn) -> object:
     """Return by what a turn is known across sources, None if it cannot be."""
+    text = unnumbered(turn.text)
     if turn.rid:
-        return turn.rid, turn.kind, turn.call, turn.text
-    return (turn.class_, turn.kind, turn.text, turn.ts) if turn.ts else None
+        return turn.rid, turn.kind, turn.call, text
+    return (turn.class_, turn.kind, text, turn.ts) if turn.ts else None
 
 
 def read_source(

@@ -48,7 +48,7 @@ from handoff_core.errors import NO_MATCH, NOTHING_TO_BUILD, HandoffError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     Outcome = tuple["Record", Sequence["Turn"], str]
@@ -238,6 +238,8 @@ class Session:
     """What a source tells about the session, and what the command wants of it."""
 
     def __init__(self, wanted: str = "", *, subagents: bool = False, agent: str | None = None) -> None:
+        self.mask: Callable[[str], str] = str
+        """Masks every fact as it is met; the core sets it."""
         self.wanted = wanted
         self.subagents = subagents
         self.agent = agent
@@ -260,28 +262,31 @@ class Session:
 
     def found_id(self, value: object) -> None:
         """Take a session id that stands in a record."""
-        if type(value) is str and value and value not in self.ids[-1:] and value not in self.ids and len(self.ids) < 100:
+        if type(value) is not str or not value or len(self.ids) >= 100:
+            return
+        value = self.mask(value)
+        if value not in self.ids:
             self.ids.append(value)
 
     def found_folder(self, value: object) -> None:
         """Take the working folder of the session; the first one counts."""
         if not self.folder and type(value) is str:
-            self.folder = value
+            self.folder = self.mask(value)
 
     def found_model(self, value: object) -> None:
         """Take the model's name; the first one counts."""
         if not self.model and type(value) is str:
-            self.model = value
+            self.model = self.mask(value)
 
     def found_harness(self, value: object) -> None:
         """Take the name of the harness that a record gives; the first one counts."""
         if not self.harness and type(value) is str:
-            self.harness = value
+            self.harness = self.mask(value)
 
     def found_thread(self, value: object) -> None:
         """Take the thread, which can name a project (capture.md 3); the first one counts."""
         if not self.thread and type(value) is str:
-            self.thread = value
+            self.thread = self.mask(value)
 
     def warn(self, line: str) -> None:
         """Say that something was lost, kept back or replaced; stands in the brief as well."""

@@ -57,6 +57,11 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
         yield part.outcome()
 
 
+def is_marker(line: str) -> bool:
+    """Say whether a line begins with a role word and its mark."""
+    return _MARKER.match(line) is not None
+
+
 class _Part:
     """The lines from one role word to the next."""
 

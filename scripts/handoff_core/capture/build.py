@@ -1,0 +1,681 @@
+"""Builds a fileset: reads the sources, compares with what is there, writes everything anew, swaps it in (capture.md 1-10).
+
+The command hands in options, policy, ledger slice, clock and commit. Imports modules of `capture` alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+from handoff_core.capture import fileset, growth, names, sniff
+from handoff_core.capture.companions import subagent_files
+from handoff_core.capture.derived import Derived
+from handoff_core.capture.manifest import BRIEF, PAYLOAD, REDACTIONS, SUMMARY, TIMELINE, TOOLS
+from handoff_core.capture.reading import Earlier, Tally, read_source
+from handoff_core.capture.redact import Redactor
+from handoff_core.capture.source import Folder, Source
+from handoff_core.capture.store import MANIFEST, MANIFEST_LIMIT, PROJECTS, check_target, filed_under, read_regular
+from handoff_core.capture.timeline import Preparer, Stream, Timeline, turn_of
+from handoff_core.capture.turns import TOKEN_KINDS, Session
+from handoff_core.errors import DAMAGED_SOURCE, NOTHING_TO_BUILD, HandoffError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, BinaryIO
+
+    from handoff_core.capture.growth import Captured, Change
+    from handoff_core.capture.joining import Joined
+    from handoff_core.capture.policy import Policy
+    from handoff_core.capture.store import Workspace
+
+NAMED_BAD = 5
+OVERRIDES = ("harness", "model", "project", "objective")
+
+
+class Options:
+    """What one build is asked for, flags and configuration together."""
+
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+        self.named = True
+        """Whether a person named the sources; discovered ones are not."""
+        self.from_ = "auto"
+        self.session = ""
+        self.out: str | None = None
+        self.subagents = False
+        self.overrides: dict[str, str | None] = {}
+        """What the flags say: a text, an empty one to take an override back, None for no flag."""
+        self.allow_bad_lines = False
+        self.redact = True
+        self.include: list[str] = []
+        self.exclude: list[str] = []
+        self.max_tool_output = 0
+        self.max_brief_tokens = 30000
+        self.project_name = ""
+        self.store = ""
+        self.clock = ""
+        self.commit: str | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what the manifest keeps of the options (capture.md 10.5)."""
+        return {
+            "from": self.from_,
+            "subagents": self.subagents,
+            "redact": self.redact,
+            "allow_bad_lines": self.allow_bad_lines,
+            "include": self.include,
+            "exclude": self.exclude,
+            "max_tool_output": self.max_tool_output,
+            "max_brief_tokens": self.max_brief_tokens,
+        }
+
+
+class Refused(HandoffError):
+    """Report a session that gives no fileset: no turns (exit 4) or damaged records (exit 5)."""
+
+    def __init__(self, problem: str, fix: str, code: int, bad_lines: list[dict[str, Any]]) -> None:
+        super().__init__(problem, fix, code)
+        self.bad_lines = bad_lines
+
+
+class Result:
+    """What a build came to, for the result line and `--json`."""
+
+    def __init__(self, status: str, folder: str, manifest: dict[str, Any]) -> None:
+        self.status = status
+        self.folder = folder
+        self.manifest = manifest
+        self.new = 0
+        self.bad_lines: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
+        self.notes: list[str] = []
+
+
+class Reading:
+    """One pass over sources into a timeline of their own."""
+
+    def __init__(self, workspace: Workspace, options: Options, title: str) -> None:
+        self.workspace = workspace
+        self.title = title
+        self.derived = Derived(4 * options.max_brief_tokens)
+        self.streams = {name: Stream(workspace.create(name)) for name in (TIMELINE, TOOLS)}
+        self.timeline = Timeline(self.streams[TIMELINE], self.streams[TOOLS], self.derived, title)
+        self.tallies: list[Tally] = []
+
+    def set_aside(self) -> BinaryIO:
+        """Take the files out of the fileset, and return the timeline to be read again."""
+        for name, stream in self.streams.items():
+            stream.flush()
+            os.rename(os.path.join(self.workspace.path, name), os.path.join(self.workspace.path, f".scratch-{name}"))
+        return self.streams[TIMELINE].file
+
+    def drop(self) -> None:
+        """Close and remove files that were set aside."""
+        for name, stream in self.streams.items():
+            stream.file.close()
+            os.unlink(os.path.join(self.workspace.path, f".scratch-{name}"))
+
+
+class Builder:
+    """The steps of one build; `run` takes them in order."""
+
+    def __init__(
+        self,
+        options: Options,
+        workspace: Workspace,
+        policy: Policy,
+        redactor: Redactor,
+        joined: Joined | None,
+        tick: Callable[[Source | Folder], None],
+    ) -> None:
+        self.options = options
+        self.workspace = workspace
+        self.policy = policy
+        self.redactor = redactor
+        self.preparer = Preparer(redactor, options.max_tool_output)
+        self.joined = joined
+        self.tick = tick
+        self.facts = fileset.Facts()
+        self.overrides: dict[str, str | None] = {}
+        self.given_session = ""
+        self.uncaptured = 0
+
+    def run(self) -> Result:
+        """Read, compare, write and publish; raise HandoffError, `Refused` where there is nothing to build."""
+        options, mask = self.options, self.redactor.mask
+        paths = [(path, None) for path in options.sources]
+        for path, _ in paths:
+            mask(os.path.basename(path))
+        self.given_session = mask(options.session)
+        self.overrides = {key: mask(text) if text else text for key, text in options.overrides.items()}
+        sources = self.with_subagents(paths)
+        reading = self.read(sources)
+        self.refuse_nothing(reading)
+        session = self.session_of(reading)
+        target, project = self.target_of(session, reading)
+        self.policy.require("R1", target, named=options.out is not None)
+        old = check_target(target, session, os.path.basename(target))
+        if old is not None and (order := _recorded_order(old, reading.tallies)) is not None:
+            reading.set_aside()
+            reading.drop()
+            reading = self.read([sources[index] for index in order])
+        self.fill_facts(reading, old, session, project)
+        changes = self.grow(reading, old, target) if old is not None else None
+        return self.finish(reading, old, target, changes)
+
+    # Reading
+
+    def with_subagents(self, paths: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+        """Return the sources with the transcripts of their subagents, or count those that stay out."""
+        options = self.options
+        found = [entry for path, _ in paths for entry in subagent_files(path, options.include, options.exclude)]
+        given = {os.path.realpath(path) for path, _ in paths}
+        found = [(path, agent) for path, agent in found if os.path.realpath(path) not in given]
+        if options.subagents:
+            return [*paths, *found]
+        self.uncaptured = len(found)
+        return paths
+
+    def read(self, sources: list[tuple[str, str | None]]) -> Reading:
+        """Read every source into a new timeline."""
+        title = self.given_session or names.stem_of(os.path.abspath(sources[0][0]))
+        reading = Reading(self.workspace, self.options, title)
+        earlier = Earlier() if len(sources) > 1 else None
+        for number, (path, agent) in enumerate(sources):
+            self.policy.require("R0", path, named=self.options.named)
+            source = self.open(path)
+            session = Session(self.options.session, subagents=self.options.subagents, agent=agent)
+            session.mask = self.redactor.mask
+            tally = Tally(source, session)
+            reading.tallies.append(tally)
+            try:
+                read_source(tally, number, reading.timeline, self.preparer, earlier, lambda: self.tick(source))  # noqa: B023 - called within the turn of the loop
+            finally:
+                source.close()
+        reading.timeline.finish()
+        return reading
+
+    def open(self, path: str) -> Source | Folder:
+        """Open a source, and find its reader and shape."""
+        wanted = self.options.from_
+        source: Source | Folder
+        if os.path.isdir(path):
+            source = Folder(path)
+            source.reader = "opencode" if wanted == "auto" else wanted
+        else:
+            source = Source(path, self.workspace.scratch)
+            if wanted == "auto":
+                source.reader = sniff.sniff(source)
+            else:
+                source.reader, source.shape = wanted, sniff.shape_for(source, wanted)
+        source.allowed = lambda name: self.policy.require("R0", name, named=self.options.named)
+        return source
+
+    def refuse_nothing(self, reading: Reading) -> None:
+        """Raise Refused where there are no turns (it beats the other), or damaged records nobody allowed."""
+        bad = [row for tally in reading.tallies for row in _bad_lines(tally, self.redactor.mask)]
+        total = sum(tally.source.bad for tally in reading.tallies)
+        if not reading.timeline.seq:
+            shown = ", ".join(self.redactor.mask(tally.source.name) for tally in reading.tallies)
+            damaged = f"; {_damage(reading.tallies, self.redactor.mask)}" if total else ""
+            raise Refused(f"no turns in {shown}{damaged}", "", NOTHING_TO_BUILD, bad)
+        if total and not self.options.allow_bad_lines:
+            fix = "nothing was built; --allow-bad-lines goes on without them"
+            raise Refused(_damage(reading.tallies, self.redactor.mask), fix, DAMAGED_SOURCE, bad)
+
+    # Names
+
+    def session_of(self, reading: Reading) -> str:
+        """Return the session's id, the first that fits (capture.md 3)."""
+        first = reading.tallies[0]
+        ids = [found for tally in reading.tallies for found in tally.session.ids]
+        if first.source.shape in ("database", "folder") and first.session.ids:
+            return first.session.ids[0]
+        path = os.path.abspath(first.source.path)
+        if first.source.reader == "aider" and not self.given_session:
+            return self.redactor.mask(f"aider-{os.path.basename(os.path.dirname(path))}")
+        return names.choose_session(self.given_session, self.redactor.mask(names.stem_of(path)), ids)
+
+    def target_of(self, session: str, reading: Reading) -> tuple[str, str]:
+        """Return the folder of the fileset and the project; raise HandoffError for a project that may not change."""
+        options, given = self.options, self.overrides.get("project")
+        if options.out is not None:
+            there = check_target(os.path.abspath(options.out), session, options.out)
+            filed = there.get("project") if there else None
+        else:
+            filed = filed_under(options.store, session)
+        if given and filed and given != filed:
+            raise HandoffError(f"this session is filed under the project {filed}; --project cannot move it")
+        project = given or filed or options.project_name or self.project_found(reading) or names.UNSORTED
+        project = self.redactor.mask(project)
+        if options.out is not None:
+            return os.path.abspath(options.out), project
+        folders = (names.safe_name(project, names.PROJECT_LENGTH), names.safe_name(session))
+        return os.path.join(options.store, PROJECTS, *folders), project
+
+    def project_found(self, reading: Reading) -> str:
+        """Return the project that the sources name, empty if none does."""
+        sessions = [tally.session for tally in reading.tallies]
+        thread = next((found for s in sessions if (found := names.project_of_thread(s.thread))), "")
+        folder = next((found for s in sessions if (found := names.last_part(s.folder))), "")
+        first = reading.tallies[0].source
+        if first.reader == "aider":
+            folder = folder or os.path.basename(os.path.dirname(os.path.abspath(first.path)))
+        return thread or folder
+
+    def fill_facts(self, reading: Reading, old: dict[str, Any] | None, session: str, project: str) -> None:
+        """Put names, times, options and sources together."""
+        facts, options, mask = self.facts, self.options, self.redactor.mask
+        facts.session, facts.project = session, project
+        kept = old.get("overrides") if old else None
+        overrides = dict(kept) if type(kept) is dict else {}
+        for key, text in self.overrides.items():
+            if text:
+                overrides[key] = text
+            elif text is not None:
+                overrides.pop(key, None)
+        facts.overrides = {key: overrides[key] for key in OVERRIDES if key in overrides}
+        sessions = [tally.session for tally in reading.tallies]
+        first = reading.tallies[0].source.reader
+        by_reader = "unknown" if first in ("canonical", "text") else first
+        facts.harness = facts.overrides.get("harness") or next((s.harness for s in sessions if s.harness), by_reader)
+        facts.model = facts.overrides.get("model") or next((s.model for s in sessions if s.model), "")
+        facts.created_at = facts.updated_at = options.clock
+        facts.options = options.recorded()
+        facts.mode = self.redactor.mode
+        facts.commit = options.commit
+        facts.joined = self.joined
+        facts.sources = [tally.row(mask) for tally in reading.tallies]
+        facts.usage = _sum_of(s.usage for s in sessions)
+        if old is not None:
+            facts.created_at = str(old.get("created_at") or options.clock)
+            facts.revision = int(old["revision"]) + 1
+
+    # Growing
+
+    def grow(self, reading: Reading, old: dict[str, Any], target: str) -> _Changes:
+        """Compare with the fileset that is there; where captured turns stay, write the timeline anew with them."""
+        path = os.path.join(target, TIMELINE)
+        try:
+            with open(path, "rb") as file:
+                captured = growth.Captured(file)
+                changes = _Changes(old, reading, captured, growth.Captured(reading.streams[TIMELINE].file))
+                if changes.needs_merge():
+                    self.merge(reading, changes)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise HandoffError(
+                f"{TIMELINE} of the fileset that is there cannot be read ({type(error).__name__}); it is not built over",
+                "move the fileset away, or check it with verify",
+            ) from None
+        return changes
+
+    def merge(self, reading: Reading, changes: _Changes) -> None:
+        """Write the timeline anew, captured turns that are no longer in a source, or in none given, included."""
+        reading.set_aside()
+        merged = Reading(self.workspace, self.options, self.facts.session)
+        rows = changes.write(merged.timeline)
+        merged.timeline.finish()
+        reading.drop()
+        reading.derived, reading.timeline, reading.streams = merged.derived, merged.timeline, merged.streams
+        reading.title = merged.title
+        self.facts.sources = rows
+        self.facts.usage = _sum_of((self.facts.usage, changes.usage_kept))
+
+    # Writing
+
+    def finish(
+        self, reading: Reading, old: dict[str, Any] | None, target: str, changes: _Changes | None
+    ) -> Result:
+        """Write what depends on everything else, and publish, unless nothing is new."""
+        facts = self.facts
+        if changes is not None:
+            changes.mark(facts.sources)
+        if old is not None and changes is not None and self.is_same(old, changes, target):
+            result = Result("up-to-date", target, old)
+        else:
+            facts.watermark = max(reading.timeline.seq, int(old["watermark"]) if old else 0)
+            facts.warnings = self.warnings(reading, changes)
+            facts.tail = fileset.tail_of(read_regular(os.path.join(target, BRIEF), MANIFEST_LIMIT) or b"") if old else b""
+            manifest = self.write(reading)
+            self.workspace.publish(target)
+            result = Result("built", target, manifest)
+            result.new = changes.added if changes is not None else reading.timeline.seq
+        result.warnings = self.warnings(reading, changes)
+        result.notes = self.notes(reading)
+        result.bad_lines = [row for tally in reading.tallies for row in _bad_lines(tally, self.redactor.mask)]
+        return result
+
+    def is_same(self, old: dict[str, Any], changes: _Changes, target: str) -> bool:
+        """Say whether a build would say nothing that the fileset does not say (capture.md 8)."""
+        facts = self.facts
+        keys = ("name", "bytes", "sha256", "kept")
+        before = [[row.get(key) for key in keys] for row in old.get("sources", ())]
+        after = [[row[key] for key in keys] for row in facts.sources]
+        told = (old.get("overrides"), old.get("options"), (old.get("ledger") or {}).get("lines"))
+        joined = self.joined
+        if joined is not None and read_regular(os.path.join(target, "LEDGER.jsonl"), len(joined.ledger)) != joined.ledger:
+            return False
+        lines = joined.manifest()["lines"] if joined else None
+        return not changes.added and not changes.rewritten and before == after and told == (
+            facts.overrides,
+            facts.options,
+            lines,
+        )
+
+    def warnings(self, reading: Reading, changes: _Changes | None) -> list[str]:
+        """Return what was lost, kept back or replaced, one line each (capture.md 5.6)."""
+        rows = self.facts.sources
+        found = [
+            f"{row['name']}: the last line is unfinished; its {row['tail_bytes']} bytes are not included"
+            for row in rows
+            if row["tail_bytes"]
+        ]
+        bad = sum(row["records"]["bad"] for row in rows)
+        missing = sum(row["spilled"]["missing"] for row in rows)
+        if bad:
+            found.append(f"{bad} damaged records were left out")
+        if missing:
+            found.append(f"{missing} spilled outputs are not beside the session; their previews are kept")
+        found += _history(reading.tallies)
+        found += changes.warnings() if changes is not None else []
+        found += [line for tally in reading.tallies for line in tally.session.warnings]
+        found += self.policy.warnings
+        if self.redactor.mode == "off":
+            found.append("secrets are kept (--no-redact)")
+        return found
+
+    def notes(self, reading: Reading) -> list[str]:
+        """Return what is worth knowing, one line each."""
+        missing = self.uncaptured + sum(tally.session.missing_subagents for tally in reading.tallies)
+        notes = [line for tally in reading.tallies for line in tally.session.notes]
+        if missing and not self.options.subagents:
+            notes.append(f"{missing} subagent transcripts were not captured; --subagents adds them")
+        return notes
+
+    def write(self, reading: Reading) -> dict[str, Any]:
+        """Write every file of the fileset into the temporary folder, the manifest last; return it."""
+        facts, derived, places = self.facts, reading.derived, reading.timeline.places
+        self._scan_names(places)
+        if reading.title != facts.session:
+            self._retitle(reading)
+        newest = fileset.newest_turns(reading.streams[TIMELINE].file, derived)
+        files = {
+            SUMMARY: fileset.json_file(fileset.summary(facts, derived)),
+            PAYLOAD: fileset.json_file(fileset.payload(facts, derived, newest)),
+            REDACTIONS: fileset.json_file(fileset.redactions(places, facts.mode)),
+        }
+        if facts.joined is not None:
+            files["LEDGER.jsonl"] = facts.joined.ledger
+            files["ROUTE.json"] = facts.joined.route.encode()
+            files["BOARD.md"] = facts.joined.board.encode()
+        brief = fileset.sealed_brief(facts, derived, places)
+        entries = [fileset.stream_entry(name, stream) for name, stream in reading.streams.items()]
+        for stream in reading.streams.values():
+            stream.close()
+        entries += [fileset.entry(name, len(data), _sha256(data)) for name, data in (*files.items(), (BRIEF, brief))]
+        for name, data in (*files.items(), (BRIEF, brief + facts.tail)):
+            self._put(name, data)
+        manifest = fileset.manifest(facts, derived, places, entries)
+        self._put(MANIFEST, fileset.json_file(manifest))
+        return manifest
+
+    def _put(self, name: str, data: bytes) -> None:
+        with self.workspace.create(name) as file:
+            file.write(data)
+
+    def _scan_names(self, places: Any) -> None:
+        """Count what was masked outside of the turns; such a place has the number 0."""
+        facts = self.facts
+        if facts.mode == "off":
+            return
+        fields = [(key, getattr(facts, key)) for key in ("session", "project", "harness", "model")]
+        fields += [("source", row["name"]) for row in facts.sources]
+        fields += [("objective", facts.overrides["objective"])] if "objective" in facts.overrides else []
+        if facts.joined is not None:
+            fields.append(("ledger", facts.joined.ledger.decode("utf-8", "replace")))
+        for field, text in fields:
+            places.scan(text, 0, field)
+
+    def _retitle(self, reading: Reading) -> None:
+        """Write TOOLS.md again under the session's right name, which is known only now."""
+        from handoff_core.capture.timeline import tools_head
+
+        old = reading.streams[TOOLS]
+        old.flush()
+        aside = os.path.join(self.workspace.path, f".scratch-{TOOLS}")
+        os.rename(os.path.join(self.workspace.path, TOOLS), aside)
+        stream = reading.streams[TOOLS] = Stream(self.workspace.create(TOOLS))
+        stream.write(tools_head(self.facts.session))
+        old.file.seek(len(tools_head(reading.title).encode()))
+        while block := old.file.read(1 << 20):
+            stream.raw(block)
+        old.file.close()
+        os.unlink(aside)
+
+
+class _Changes:
+    """What becomes of every source of a fileset that is built again (capture.md 8)."""
+
+    def __init__(self, old: dict[str, Any], reading: Reading, captured: Captured, fresh: Captured) -> None:
+        self.old_rows: list[dict[str, Any]] = list(old["sources"])
+        self.tallies = reading.tallies
+        self.captured = captured
+        self.fresh = fresh
+        self.usage_kept: dict[str, int] = {}
+        self._known = [str(row["name"]) for row in self.old_rows]
+        self._mask = [tally.row(tally.session.mask) for tally in reading.tallies]
+        self._fresh_of = _matched(self._known, [row["name"] for row in self._mask])
+        new = [index for index in range(len(self.tallies)) if index not in self._fresh_of.values()]
+        self.order: list[tuple[int | None, int | None]] = [
+            *((index, self._fresh_of.get(index)) for index in range(len(self.old_rows))),
+            *((None, index) for index in new),
+        ]
+        """Old and new number of each source, in the order of the manifest."""
+        self._lost: dict[int, bytearray] = {}
+        self.changes = self._compare()
+
+    def _compare(self) -> list[Change | None]:
+        """Return the change of each source, None for one that was not given."""
+        earlier = Earlier() if len(self.order) > 1 else None
+        changes: list[Change | None] = []
+        for before, now in self.order:
+            if earlier is not None:
+                earlier.begin_source()
+            if now is None:
+                changes.append(None)
+                if earlier is not None and before is not None:
+                    for value in self.captured.turns(before):
+                        earlier.has(turn_of(value))
+                continue
+            new = self._identities(now, earlier)
+            old = self.captured.identities(before) if before is not None else growth.array("q")
+            changes.append(growth.compare(old, new))
+        return changes
+
+    def _identities(self, now: int, earlier: Earlier | None) -> array[int]:
+        """Return the identities of the turns just read that no earlier source has; note which ones one has."""
+        if earlier is None:
+            return self.fresh.identities(now)
+        found = growth.array("q")
+        lost = self._lost[now] = bytearray(self.fresh.count(now))
+        for index, value in enumerate(self.fresh.turns(now)):
+            if earlier.has(turn_of(value)):
+                lost[index] = 1
+            else:
+                found.append(growth.identity(value))
+        return found
+
+    @property
+    def added(self) -> int:
+        """Return the number of new turns."""
+        return sum(change.added for change in self.changes if change is not None)
+
+    @property
+    def rewritten(self) -> int:
+        """Return the number of captured turns that were replaced."""
+        return sum(change.rewritten for change in self.changes if change is not None)
+
+    def needs_merge(self) -> bool:
+        """Say whether the fileset holds more than what was just read."""
+        kept = any(change is None or change.kept for change in self.changes)
+        return kept or any(map(any, self._lost.values()))
+
+    def mark(self, rows: list[dict[str, Any]]) -> None:
+        """Write into the manifest's rows how many turns are kept and were replaced."""
+        for row, change in zip(rows, self.changes, strict=True):
+            if change is not None:
+                row["kept"], row["rewritten"] = change.kept, change.rewritten
+
+    def warnings(self) -> list[str]:
+        """Return what the comparison lost or kept, one line each."""
+        found = []
+        for change, (before, _) in zip(self.changes, self.order, strict=True):
+            kept = self.old_rows[before].get("kept", 0) if change is None and before is not None else 0
+            kept = change.kept if change is not None else kept
+            if kept:
+                found.append(f"{kept} captured turns are no longer in the source; they are kept")
+            if change is not None and change.rewritten:
+                found.append(
+                    f"rewritten from turn {change.first} on; {change.rewritten} captured turns were replaced"
+                )
+        return found
+
+    def write(self, timeline: Timeline) -> list[dict[str, Any]]:
+        """Write the turns of all sources in their order; return the sources' rows."""
+        shift = growth.greatest_number(turn for index in range(len(self.order)) for turn in self._kept(index))
+        rows = []
+        for number, ((before, now), change) in enumerate(zip(self.order, self.changes, strict=True)):
+            timeline.begin_source()
+            start = timeline.seq
+            if change is None or now is None:
+                for value in self._kept(number):
+                    self._keep(timeline, value, number, gone=value.get("gone") is True)
+                rows.append(dict(self.old_rows[before or 0]))
+                continue
+            old = list(self._kept(number))
+            for value in old[: change.front]:
+                self._keep(timeline, value, number, gone=True)
+            self._add_new(timeline, now, number, shift)
+            for value in old[change.front :]:
+                self._keep(timeline, value, number, gone=True)
+            rows.append({**self._row(now), "turns": timeline.seq - start})
+        return rows
+
+    def _kept(self, index: int) -> Iterator[dict[str, Any]]:
+        """Yield the captured turns of a source that stay."""
+        (before, _), change = self.order[index], self.changes[index]
+        if before is None:
+            return
+        count = self.captured.count(before)
+        for place, value in enumerate(self.captured.turns(before)):
+            if change is None or place < change.front or place >= count - change.behind:
+                yield value
+
+    def _keep(self, timeline: Timeline, value: dict[str, Any], number: int, *, gone: bool) -> None:
+        turn = turn_of(value)
+        for kind, count in (turn.usage or {}).items():
+            self.usage_kept[kind] = self.usage_kept.get(kind, 0) + count
+        timeline.add(turn, number, value["at"], value.get("byte"), gone=gone)
+
+    def _add_new(self, timeline: Timeline, now: int, number: int, shift: int) -> None:
+        lost = self._lost.get(now)
+        for index, value in enumerate(self.fresh.turns(now)):
+            if lost and lost[index]:
+                continue
+            turn = turn_of(value)
+            if shift:
+                for field in turn.masked:
+                    setattr(turn, field, growth.shifted(getattr(turn, field), shift))
+            timeline.add(turn, number, value["at"], value.get("byte"))
+
+    def _row(self, now: int) -> dict[str, Any]:
+        """Return a source's row; records that lost all their turns to an earlier source are merged."""
+        row = self._mask[now]
+        lost = self._lost.get(now)
+        if lost and any(lost):
+            emptied = _emptied(self.fresh.turns(now), lost)
+            row["records"]["used"] -= emptied
+            row["records"]["merged"] += emptied
+        return row
+
+
+def _emptied(turns: Iterable[dict[str, Any]], lost: bytearray) -> int:
+    """Return how many records gave only turns that are lost; turns of one place and id are of one record."""
+    emptied = 0
+    place: object = None
+    whole = False
+    for value, gone in zip(turns, lost, strict=True):
+        here = (value["at"], value.get("byte"), value.get("rid"))
+        if here != place:
+            emptied += whole
+            place, whole = here, True
+        whole = whole and bool(gone)
+    return emptied + whole
+
+
+def _matched(known: list[str], given: list[str]) -> dict[int, int]:
+    """Return for each recorded source the given one of the same name; equal names are matched in order."""
+    matched: dict[int, int] = {}
+    for now, name in enumerate(given):
+        before = next((i for i, old in enumerate(known) if old == name and i not in matched), None)
+        if before is not None:
+            matched[before] = now
+    return matched
+
+
+def _recorded_order(old: dict[str, Any], tallies: list[Tally]) -> list[int] | None:
+    """Return the order in which the sources are to be read again, None where they were read in it."""
+    known = [str(row.get("name")) for row in old.get("sources", ())]
+    matched = _matched(known, [tally.session.mask(tally.source.name) for tally in tallies])
+    order = [matched[index] for index in sorted(matched)]
+    order += [index for index in range(len(tallies)) if index not in order]
+    return order if order != sorted(order) else None
+
+
+def _bad_lines(tally: Tally, mask: Callable[[str], str]) -> list[dict[str, Any]]:
+    name = mask(tally.source.name)
+    return [{"source": name, **bad} for bad in tally.source.bad_lines]
+
+
+def _damage(tallies: list[Tally], mask: Callable[[str], str]) -> str:
+    """Return the words for damaged records: source, number, and the first five places."""
+    told = []
+    for tally in tallies:
+        source = tally.source
+        if source.bad:
+            places = [_place(bad) for bad in source.bad_lines[:NAMED_BAD]]
+            more = f", +{source.bad - len(places)} more" if source.bad > len(places) else ""
+            told.append(f"{mask(source.name)}: {source.bad} damaged records: {', '.join(places)}{more}")
+    return "; ".join(told)
+
+
+def _place(bad: dict[str, Any]) -> str:
+    line = bad["line"]
+    return f"{'line ' if type(line) is int else ''}{line} ({bad['why']})"
+
+
+def _history(tallies: list[Tally]) -> list[str]:
+    """Return where the history of a fork is, and whether it was given, too."""
+    ids = {found for tally in tallies for found in tally.session.ids}
+    found = []
+    for tally in tallies:
+        for number, thread in tally.session.history:
+            given = "which was given" if thread in ids else "which was not given"
+            found.append(f"the history before record {number} is in thread {thread}, {given}")
+    return found
+
+
+def _sum_of(usages: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for usage in usages:
+        for kind, number in usage.items():
+            total[kind] = total.get(kind, 0) + number
+    return {kind: total[kind] for kind in TOKEN_KINDS if total.get(kind)}
+
+
+def _sha256(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()
