@@ -111,8 +111,15 @@ class StoryTest(unittest.TestCase):
             (False, story.prints("absent")),
         ):
             self.assertEqual(check(good), holds)
-        passed = story.Answer(1, "VALID: WARNINGS-ONLY\nGIT-STATE: WARN - no repository\n", "")
-        self.assertTrue(story.gate_holds(passed))
-        for bad in ("GIT-STATE: FAIL", "CONTENT: WARN", "ROUTING: WARN"):
-            self.assertFalse(story.gate_holds(story.Answer(1, f"VALID: NO\n{bad}\n", "")))
+        names = ("FRONTMATTER", "SHA-PRESENT", "SHA-FRESH", "ROUTING", "CONTENT", "GIT-STATE")
+        lines = dict.fromkeys(names, "PASS")
+        for change, holds in (
+            ({}, True),
+            ({"GIT-STATE": "WARN"}, True),
+            ({"GIT-STATE": "FAIL"}, False),
+            ({"CONTENT": "WARN"}, False),
+            ({"ROUTING": "FAIL"}, False),
+        ):
+            out = "".join(f"  {name}: {verdict} - x\n" for name, verdict in (lines | change).items())
+            self.assertEqual(story.gate_holds(story.Answer(1, out, "")), holds, change)
         self.assertFalse(story.gate_holds(story.Answer(1, "", "no such file")))

@@ -106,7 +106,7 @@ class _Stage:
 
     def _report(self, number: int, command: str, answer: Answer, *, held: bool, shown: bool) -> None:
         self.failed += not held
-        lines = [*answer.err.splitlines(), *answer.out.splitlines()]
+        lines = [*answer.out.splitlines(), *answer.err.splitlines()]
         step = {"step": number, "command": command, "code": answer.code, "answer": lines, "ok": held}
         self._played.append(step)
         self._say(cut(f"   $ {command}", WIDTH))

@@ -6,6 +6,7 @@ Pure data and the checks on answers; follows hooks.md 13. Imports nothing of our
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ SESSION = "session.jsonl"
 FILESET = "fileset"
 KEY = "ghp" + "_" + "q7Rk2vXw9TzB4nLm6YcD8sJf1HgP3aVe5UoE"
 """A made-up key in the shape of a real one."""
+GATE_LINES = 6
 
 
 class Answer(NamedTuple):
@@ -101,9 +103,9 @@ def decides(rule: str, *agents: str) -> Callable[[Answer], bool]:
 
 def gate_holds(answer: Answer) -> bool:
     """Say whether a brief passes its gate; a folder without git facts may only warn about what needs them."""
-    warned = [line for line in answer.out.splitlines() if "WARN" in line and not line.startswith("VALID")]
-    about_git = all(line.startswith(("GIT-STATE", "SHA-FRESH")) for line in warned)
-    return "VALID:" in answer.out and "FAIL" not in answer.out and about_git
+    checks = dict(re.findall(r"^ +([A-Z-]+): +(PASS|WARN|FAIL)", answer.out, re.MULTILINE))
+    warned = {name for name, verdict in checks.items() if verdict != "PASS"}
+    return len(checks) == GATE_LINES and warned <= {"GIT-STATE"} and "FAIL" not in checks.values()
 
 
 # Records
@@ -293,7 +295,7 @@ STEPS: tuple[Step, ...] = (
         (Ask("handoff-log-guard.py", RAW_WRITE, "deny"), Ask("handoff-allow.py", SANCTIONED, "allow")),
     ),
     (
-        "A session that holds a made-up key becomes a hand-over: masked, hashed, verified, through its gate.",
+        "A session that holds a made-up key becomes a hand-over: masked, hashed, verified. No repository, one warning.",
         (
             Call(
                 ("build", f"./{SESSION}", "--out", f"./{FILESET}", "--req-id", REQ_ID, "--quiet", "--json"),
