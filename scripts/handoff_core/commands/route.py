@@ -164,7 +164,7 @@ def read_log(project: Project, at: int | None, wanted: str | None, *, every_slic
     finally:
         if collecting:
             gc.enable()
-    if log.history is not None and not log.problems:
+    if log.history is not None or log.problems:
         try:
             log.layout = project.read_layout()
         except HandoffError as error:

@@ -1,14 +1,13 @@
 """Checks consultations: whether a request can be asked and a response be returned (route.md 8).
 
-Imports `gates`, `records`, `text`, `routing.reading`.
+Imports `gates`, `records`, `routing.reading`.
 """
 
 from __future__ import annotations
 
 from handoff_core.gates import names_human, target_problem
 from handoff_core.records import CONSULTATION_REQUEST, HUMAN
-from handoff_core.routing.reading import field, is_text
-from handoff_core.text import quote
+from handoff_core.routing.reading import field, is_text, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +36,11 @@ def response_errors(response: Entry, asked: Entry | None, schema_errors: list[st
 
 def _pointer_fault(response: Entry, asked: Entry | None) -> str:
     if asked is None or field(asked, "type") != CONSULTATION_REQUEST:
-        pointer = quote(field(response, "in_response_to"))
+        pointer = shown(field(response, "in_response_to"))
         return f"$.in_response_to: {pointer} is not the line of a consultation-request of this slice"
     author, target = field(response, "author"), field(asked, "target")
     if not isinstance(author, str) or author != target:
-        return f"$.author: {quote(author)} is not the target of the request at line {asked[0]} ({quote(target)})"
+        return f"$.author: {shown(author)} is not the target of the request at line {asked[0]} ({shown(target)})"
     if not is_text(field(asked, "author")):
         return f"the request at line {asked[0]} names no author to return to"
     return ""

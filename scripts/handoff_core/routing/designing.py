@@ -1,13 +1,12 @@
 """Checks design-blocks: what a block may supersede and which verdicts can be implemented (route.md 5, 9.5).
 
-Imports `gates`, `text`, `routing.reading`.
+Imports `gates`, `routing.reading`.
 """
 
 from __future__ import annotations
 
 from handoff_core.gates import NO_ESCALATIONS
-from handoff_core.routing.reading import field
-from handoff_core.text import quote
+from handoff_core.routing.reading import field, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,10 +42,11 @@ def gate_errors(design: Entry, schema_errors: list[str], *, supersedes: bool) ->
     pointer, verdict = field(design, "supersedes_record_at"), field(design, "verdict")
     errors = list(schema_errors)
     if pointer is not None and not supersedes:
-        shown = quote(pointer)
-        errors.append(f"$.supersedes_record_at: {shown} is not the line of an earlier design-block of this slice")
+        errors.append(
+            f"$.supersedes_record_at: {shown(pointer)} is not the line of an earlier design-block of this slice"
+        )
     if not errors and verdict not in IMPLEMENTABLE:
-        errors.append(f"$.verdict: {quote(verdict)} cannot be implemented")
+        errors.append(f"$.verdict: {shown(verdict)} cannot be implemented")
     return errors
 
 

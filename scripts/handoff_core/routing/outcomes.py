@@ -1,12 +1,13 @@
 """The four outcomes of a row: `dispatch`, `back_to`, `halt` and `escalate`; they alone build a decision.
 
-Follows route.md 2 and 15.1. Imports `text` and `routing.facts`, `reading`, `terms`.
+Follows route.md 2 and 15.1. Imports `gates`, `text` and
+`routing.facts`, `terms`.
 """
 
 from __future__ import annotations
 
+from handoff_core.gates import names_human
 from handoff_core.routing.facts import ABSENT
-from handoff_core.routing.reading import is_usable
 from handoff_core.routing.terms import Term, term_of
 from handoff_core.text import clean
 
@@ -57,11 +58,11 @@ class Outcome:
         errors = list(self.errors.read(at)) if self.errors else []
         context = self._context(at)
         if kind == DISPATCH and self.errors:
-            if is_usable(agents[0]):
+            if names_human(agents[0]):  # who is never dispatched, and has to look at the errors
+                kind, agents, context = BLOCKED, [], {}
+            else:
                 context = {"errors": errors, **context}
                 errors = []
-            else:  # nobody can be sent the errors, so a human must look
-                kind, agents, context = BLOCKED, [], {}
         req_id = self.req_id.read(at) if self.req_id else at.req_id
         parts = {
             "decision": kind,
@@ -91,7 +92,7 @@ def dispatch(agents: Term, spread: Term | None = None, **context: object) -> Out
 
 
 def back_to(agent: Term, errors: Term, spread: Term | None = None) -> Outcome:
-    """Return the bounce: the agent that must repair a record gets its errors; blocked if that name is unusable."""
+    """Return the bounce: the agent that must repair a record gets its errors; blocked if that is the human."""
     return Outcome("back_to", DISPATCH, agents=agent, errors=errors, spread=spread)
 
 

@@ -1,13 +1,12 @@
 """The scope lock: whether a prd-entry has the owner's word for each Non-Goal it changes (route.md 9.4.1).
 
-Imports `records`, `text`, `routing.reading`.
+Imports `records`, `routing.reading`.
 """
 
 from __future__ import annotations
 
 from handoff_core.records import CONSULTATION_RESPONSE, HUMAN, INTAKE_DECISION, PRD_PATH
-from handoff_core.routing.reading import field, is_text, listed
-from handoff_core.text import quote
+from handoff_core.routing.reading import field, is_text, listed, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +63,9 @@ def _item_faults(item: Record, delta: Sequence[str], lines: Mapping[int, Entry],
         return
     kind, line = _pointer(source)
     if kind is None:
-        yield f"source {quote(source)} is not dispatch, intake:<line> or consultation:<line>"
+        yield f"source {shown(source)} is not dispatch, intake:<line> or consultation:<line>"
     elif not any(quoted in text for text in _sayings(kind, lines.get(line))):
-        yield f"source {quote(source)} does not hold the quote, said by human in this slice"
+        yield f"source {shown(source)} does not hold the quote, said by human in this slice"
 
 
 def _pointer(source: object) -> tuple[str | None, int]:

@@ -6,7 +6,7 @@ Imports `gates` and `text`.
 from __future__ import annotations
 
 from handoff_core.gates import names_human
-from handoff_core.text import clean
+from handoff_core.text import clean, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +60,18 @@ def dissents(entry: Entry) -> bool:
 def dissents_substantively(entry: Entry) -> bool:
     """Say whether it is dissent with at least one finding whose tag is not `truncation`."""
     return dissents(entry) and any(finding.get("tag") != TRUNCATION for finding in findings(entry))
+
+
+def in_key_order(value: Any) -> Any:
+    """Return a JSON value with the keys of its objects sorted, so that their order in a record changes no error."""
+    if isinstance(value, dict):
+        return {key: in_key_order(value[key]) for key in sorted(value)}
+    return list(map(in_key_order, value)) if isinstance(value, list) else value
+
+
+def shown(value: object) -> str:
+    """Return a value as errors quote it."""
+    return quote(in_key_order(value))
 
 
 def cleaned(errors: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from handoff_core.routing.table import ROUTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from handoff_core.routing.situation import Situation
@@ -28,9 +28,12 @@ GAPS = {
 """Why the full roster reviews, in words (route.md 10.2)."""
 
 
-def decide(at: Situation, tried: list[tuple[Row, bool]] | None = None) -> Decision:
-    """Return the decision of the first row whose state and guard hold; each row tried is added to `tried`."""
-    for row in ROUTE:
+def decide(at: Situation, tried: list[tuple[Row, bool]] | None = None, *, rows: Sequence[Row] = ROUTE) -> Decision:
+    """Return the decision of the first row whose state and guard hold; each row tried is added to `tried`.
+
+    Raises LookupError if no row does, which ROUTE's last row rules out.
+    """
+    for row in rows:
         state = ANY if row.at == ANY else at.state  # which is not computed before a row needs it
         if row.at != state:
             continue
@@ -39,7 +42,7 @@ def decide(at: Situation, tried: list[tuple[Row, bool]] | None = None) -> Decisi
             tried.append((row, holds))
         if holds:
             return row.then.build(row.rule, reason_of(row, at), at)
-    raise LookupError("the last row of ROUTE holds always")
+    raise LookupError("no row holds")
 
 
 def reason_of(row: Row, at: Situation) -> str:

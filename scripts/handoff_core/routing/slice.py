@@ -22,7 +22,7 @@ from handoff_core.records import (
 from handoff_core.routing import roster
 from handoff_core.routing.designing import valid_supersedes
 from handoff_core.routing.facts import fact
-from handoff_core.routing.reading import cleaned, field, is_text, last_of, line_of
+from handoff_core.routing.reading import cleaned, field, in_key_order, is_text, last_of, line_of
 from handoff_core.routing.states import state_of
 from handoff_core.routing.tiers import choose_tier
 
@@ -262,5 +262,5 @@ class Slice:
         return self._tier[1]
 
     def gate_of(self, entry: Entry | None) -> list[str]:
-        """Return the schema's errors of a record; none where there is no record."""
-        return [] if entry is None else cleaned(self._gate(entry[1]))
+        """Return the schema's errors of a record; a record that is not there fails closed."""
+        return ["there is no such record"] if entry is None else cleaned(self._gate(in_key_order(entry[1])))
