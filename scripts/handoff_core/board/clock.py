@@ -18,8 +18,9 @@ FUTURE_SECONDS = 120
 BACK_SECONDS = 2
 
 _STAMP = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
+ZULU = ("Z", "z", "+00:00")
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -60,7 +61,7 @@ def read_stamp(value: object) -> Stamp:
     moment = _moment(found) if found else None
     if found is None or moment is None:
         return Stamp(None, "unparseable")
-    return Stamp(moment, None if found[8] else "no-offset", coarse=found[7] is None)
+    return Stamp(moment, None if found[6] else "no-offset", coarse=found[5] is None)
 
 
 def read_moment(value: object) -> Moment | None:
@@ -69,23 +70,31 @@ def read_moment(value: object) -> Moment | None:
 
 
 def _moment(found: re.Match[str]) -> Moment | None:
-    year, month, day, hour, minute = (int(found[n]) for n in range(1, 6))
-    second = int(found[6] or 0)
-    if not (year and 1 <= month <= 12 and 1 <= day <= month_days(year, month)):
+    written, hours, minutes, seconds, fraction, zone = found.groups()
+    day = _day_number(written)
+    hour, minute, second = int(hours), int(minutes), int(seconds or 0)
+    offset = _offset(zone)
+    if day is None or offset is None or hour > 23 or minute > 59 or second > 59:
         return None
-    if hour > 23 or minute > 59 or second > 59:
-        return None
-    offset = _offset(found[8])
-    if offset is None:
-        return None
-    fraction = int(((found[7] or "") + "000000")[:6])
-    total = ((days(year, month, day) * 24 + hour) * 60 + minute - offset) * 60 + second
-    return Moment(total * SECOND + fraction)
+    total = ((day * 24 + hour) * 60 + minute - offset) * 60 + second
+    return Moment(total * SECOND + int(f"{fraction or ''}000000"[:6]))
+
+
+_day_numbers: dict[str, int | None] = {}
+
+
+def _day_number(text: str) -> int | None:
+    """Return the days from 1970 to a date as it is written, None if there is no such date; a date is judged once."""
+    if text not in _day_numbers:
+        year, month, day = map(int, text.split("-"))
+        real = year > 0 and 1 <= month <= 12 and 1 <= day <= month_days(year, month)
+        _day_numbers[text] = days(year, month, day) if real else None
+    return _day_numbers[text]
 
 
 def _offset(zone: str | None) -> int | None:
     """Return the minutes east of UTC that a stamp's zone names, None if it names none that exists."""
-    if zone is None or zone in "Zz":
+    if zone is None or zone in ZULU:
         return 0
     digits = zone[1:].replace(":", "")
     hours, minutes = int(digits[:2]), int(digits[2:] or 0)

@@ -6,6 +6,7 @@ Follows view.md 5.7. Imports `records`, `board.rows`, `board.reviews`, `board.di
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from handoff_core import records as r
 from handoff_core.board.dispatches import OPEN, SILENT
@@ -119,21 +120,6 @@ class Finding:
             return True
         mine = self.item.get("description")
         return isinstance(mine, str) and mine == other.item.get("description")
-
-    def open_after(self, number: int, following: int | None) -> bool:
-        """Say whether the finding was open when round `number` was over.
-
-        `following` is the line of the first feedback behind that round, None for the last round.
-        """
-        if not self.counts or self.round > number:
-            return False
-        if self.status == "repeated":
-            return (self.round_again or 0) > number
-        if self.status == "closed":
-            return (self.closed_round or 0) > number
-        if self.status == "void":
-            return following is not None and (self.closed_at or 0) > following
-        return True
 
     def json(self) -> dict[str, Any]:
         """Return the finding as the Board holds it."""
@@ -279,7 +265,9 @@ def _fixes(finding: Finding, end: int | None, fixers: list[Dispatch], autofixes:
     def inside(line: int) -> bool:
         return line > finding.line and (end is None or line < end)
 
-    window = [each for each in fixers if inside(each.start.line)]
+    window = fixers[bisect_left(fixers, finding.line, key=_start) :]
+    if end is not None:
+        window = window[: bisect_left(window, end, key=_start)]
     answering = [each for each in window if finding.line in line_numbers(each.start.record.get("responding_to"))]
     owners = [each for each in window if each.agent == finding.owner]
     found = [
@@ -293,6 +281,10 @@ def _fixes(finding: Finding, end: int | None, fixers: list[Dispatch], autofixes:
     if not found and answering:
         found = [_dispatched(answering[0], "answers")]
     return found
+
+
+def _start(dispatch: Dispatch) -> int:
+    return dispatch.start.line
 
 
 def _dispatched(dispatch: Dispatch, how: str) -> Fix:

@@ -252,6 +252,7 @@ class _SliceModel:
                 violations=facts.violations,
                 known=facts.known,
                 readable=log.readable,
+                faults=self.times.faults,
                 raw=log.raw,
                 unsealed=log.unsealed,
                 first_bad=facts.seal["first_bad"],
@@ -421,9 +422,12 @@ class _SliceModel:
             from handoff_core.board.money import step_money
 
             money = step_money(costs.slices[self.group.req_id], costs.prices)
-        return [self._step(step, flags, money) for step in kept]
+        fixed = fixed_by(self.findings)
+        return [self._step(step, flags, money.get(step.line), fixed.get(step.line, [])) for step in kept]
 
-    def _step(self, step: Step, flags: dict[int, list[str]], money: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    def _step(
+        self, step: Step, flags: dict[int, list[str]], money: dict[str, Any] | None, fixes: list[str]
+    ) -> dict[str, Any]:
         dispatch = step.dispatch
         seconds, reliable = step.duration(self.group)
         responding_to = step.first.record.get("responding_to")
@@ -444,10 +448,10 @@ class _SliceModel:
             "reliable": reliable,
             "responding_to": line_numbers(responding_to) if isinstance(responding_to, list) else None,
             "answers": answered_dissent(step, self.group),
-            "fixes": fixed_by(self.findings, step.line),
+            "fixes": fixes,
             "records": [event(row, self.reviews.unused) for row in step.rows],
             "flags": list(dict.fromkeys(kinds_here)),
-            "money": money.get(step.line),
+            "money": money,
             "health": dispatch.health if dispatch else None,
             "quiet_seconds": age(self.group.clock, dispatch.last_sign) if opened and dispatch else None,
         }

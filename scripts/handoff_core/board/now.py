@@ -264,10 +264,13 @@ def now_json(scene: Scene) -> dict[str, Any]:
 def working_json(scene: Scene, steps: list[Step]) -> list[dict[str, Any]]:
     """Return the open dispatches in line order as the Board holds them (view.md 5.4)."""
     stage_of = {step.line: step.stage for step in steps}
-    return [_working_json(each, scene, stage_of) for each in scene.open]
+    fixed = fixed_by(scene.findings) if scene.open else {}
+    return [
+        _working_json(each, scene, stage_of[each.start.line], fixed.get(each.start.line, [])) for each in scene.open
+    ]
 
 
-def _working_json(dispatch: Dispatch, scene: Scene, stage_of: dict[int, str]) -> dict[str, Any]:
+def _working_json(dispatch: Dispatch, scene: Scene, stage: str, fixes: list[str]) -> dict[str, Any]:
     start, clock = dispatch.start, scene.group.clock
     responding_to = start.record.get("responding_to")
     limit = dispatch.limit
@@ -275,21 +278,25 @@ def _working_json(dispatch: Dispatch, scene: Scene, stage_of: dict[int, str]) ->
         "agent": text(start.author),
         "label": label(start.author),
         "line": start.line,
-        "stage": stage_of[start.line],
+        "stage": stage,
         "started": start.moment,
         "age_seconds": age(clock, start.moment),
         "quiet_seconds": age(clock, dispatch.last_sign),
         "limit_seconds": int(limit) if limit == int(limit) else limit,
         "sign": dispatch.sign,
         "health": dispatch.health,
-        "fixes": fixed_by(scene.findings, start.line),
+        "fixes": fixes,
         "responding_to": line_numbers(responding_to) if isinstance(responding_to, list) else None,
     }
 
 
-def fixed_by(findings: list[Finding], line: int) -> list[str]:
-    """Return the ids of the findings that the dispatch started at `line` fixes."""
-    return [each.id for each in findings if any(fix.start == line for fix in each.fixes)]
+def fixed_by(findings: list[Finding]) -> dict[int, list[str]]:
+    """Return, by the line at which a dispatch starts, the ids of the findings it fixes."""
+    found: dict[int, list[str]] = {}
+    for each in findings:
+        for line in {fix.start for fix in each.fixes if fix.start is not None}:
+            found.setdefault(line, []).append(each.id)
+    return found
 
 
 def limit_seconds(value: object) -> float | None:

@@ -5,6 +5,9 @@ Follows view.md 5.6. Imports `records`, `board.rows`, `board.dispatches`, `board
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+
 from handoff_core import records as r
 from handoff_core.board.clock import Doubtful
 from handoff_core.board.rows import AUTOFIXES, block, cleaned, items, members, text, texts
@@ -75,16 +78,17 @@ class Round:
 class Reviews:
     """The rounds of a slice, with the reviewers in matrix order and the lines of plans that nobody used."""
 
-    __slots__ = ("reviewers", "rounds", "unused")
+    __slots__ = ("firsts", "reviewers", "rounds", "unused")
 
     def __init__(self, rounds: list[Round], reviewers: list[str], unused: set[int]) -> None:
         self.rounds = rounds
         self.reviewers = reviewers
         self.unused = unused
+        self.firsts = [each.first for each in rounds if each.first is not None]
 
-    def begun(self, line: int) -> list[Round]:
-        """Return the rounds whose first feedback stands before a line."""
-        return [each for each in self.rounds if each.first is not None and each.first < line]
+    def begun(self, line: int) -> int:
+        """Return the number of rounds whose first feedback stands before a line."""
+        return bisect_left(self.firsts, line)
 
     def next_of(self, after: Round, reviewer: str) -> Round | None:
         """Return the next round in which a reviewer speaks, None without one."""
@@ -224,30 +228,48 @@ def reviews_json(found: Reviews, findings: list[Finding], dispatches: list[Dispa
     """Return the review matrix as the Board holds it."""
     owner = {row.line: dispatch for dispatch in dispatches for row in dispatch.owned}
     awaited = {dispatch.agent: dispatch for dispatch in dispatches if dispatch.running or dispatch.quiet}
-    return {
-        "reviewers": [text(name) or NOBODY for name in found.reviewers],
-        "rounds": [_round_json(each, found, findings, owner, awaited, group) for each in found.rounds],
-    }
+    sums = round_sums(found, findings)
+    names = {reviewer: text(reviewer) or NOBODY for reviewer in found.reviewers}
+    rounds = []
+    for each, summed in zip(found.rounds, sums, strict=True):
+        cells = {shown: _cell(each, name, owner, awaited, group) for name, shown in names.items()}
+        rounds.append({**_round_json(each), "cells": cells, **summed})
+    return {"reviewers": list(names.values()), "rounds": rounds}
 
 
-def _round_json(
-    each: Round,
-    found: Reviews,
-    findings: list[Finding],
-    owner: dict[int, Dispatch],
-    awaited: dict[str | None, Dispatch],
-    group: Slice,
-) -> dict[str, Any]:
-    following = next((other.first for other in found.rounds[each.n :] if other.first is not None), None)
-    left = [finding for finding in findings if finding.open_after(each.n, following)]
-    cells = {}
-    for reviewer in found.reviewers:
-        answer = each.answer(reviewer)
-        cells[text(reviewer) or NOBODY] = (
-            _answer_cell(answer, owner.get(answer.line), group)
-            if answer is not None
-            else _waiting_cell(each, reviewer, awaited.get(reviewer))
-        )
+def round_sums(found: Reviews, findings: list[Finding]) -> list[dict[str, int]]:
+    """Return for each round how many findings it raised and closed, and how many were open when it was over."""
+    length = len(found.rounds)
+    opened, closed = [0] * length, [0] * length
+    change, critical = [0] * (length + 1), [0] * (length + 1)
+    for finding in findings:
+        if finding.is_new:
+            opened[finding.round - 1] += 1
+        if finding.closed_round is not None:
+            closed[finding.closed_round - 1] += 1
+        if finding.counts:
+            for changes in (change, critical) if finding.severity == "critical" else (change,):
+                changes[finding.round - 1] += 1
+                changes[_round_over(finding, found) - 1] -= 1
+    left = zip(accumulate(change), accumulate(critical), strict=True)
+    keys = ("opened", "closed", "open", "critical_open")
+    rows = zip(opened, closed, left, strict=False)
+    return [dict(zip(keys, (new, old, *rest), strict=True)) for new, old, rest in rows]
+
+
+def _round_over(finding: Finding, found: Reviews) -> int:
+    """Return the first round after which a finding is no longer open, one past the last if it still is."""
+    if finding.status == "repeated" and finding.round_again is not None:
+        return finding.round_again
+    if finding.status == "closed" and finding.closed_round is not None:
+        return finding.closed_round
+    if finding.status == "void" and finding.closed_at is not None:
+        # A round is over when the first feedback of the next one comes.
+        return max(bisect_right(found.firsts, finding.closed_at), finding.round)
+    return len(found.rounds) + 1
+
+
+def _round_json(each: Round) -> dict[str, Any]:
     return {
         "n": each.n,
         "build_pass": each.build_pass.line if each.build_pass else None,
@@ -257,12 +279,20 @@ def _round_json(
         "plan": plan_json(each.plan),
         "gap": each.gap,
         "roster": [text(name) or NOBODY for name in each.asked],
-        "cells": cells,
-        "opened": sum(finding.is_new and finding.round == each.n for finding in findings),
-        "closed": sum(finding.status == "closed" and finding.closed_round == each.n for finding in findings),
-        "open": len(left),
-        "critical_open": sum(finding.severity == "critical" for finding in left),
     }
+
+
+def _cell(
+    each: Round,
+    reviewer: str,
+    owner: dict[int, Dispatch],
+    awaited: dict[str | None, Dispatch],
+    group: Slice,
+) -> dict[str, Any]:
+    answer = each.answer(reviewer)
+    if answer is not None:
+        return _answer_cell(answer, owner.get(answer.line), group)
+    return _waiting_cell(each, reviewer, awaited.get(reviewer))
 
 
 def _answer_cell(answer: Row, dispatch: Dispatch | None, group: Slice) -> dict[str, Any]:

@@ -5,6 +5,8 @@ Follows view.md 5.9 to 5.11. Imports `records`, `board.rows`, `board.dispatches`
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 from handoff_core import records as r
 from handoff_core.board.dispatches import ANSWERED, OPEN
 from handoff_core.board.rows import GRADES, is_int, line_numbers
@@ -14,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from handoff_core.board.clock import Moment, Seconds
     from handoff_core.board.dispatches import Dispatch
-    from handoff_core.board.reviews import Reviews, Round
+    from handoff_core.board.reviews import Reviews
     from handoff_core.board.rows import Row, Slice
 
 FIRST_STAGE = {r.PRODUCT: "scope", r.DESIGNER: "design", r.IMPLEMENTER: "build", r.ROUTINE: "build"}
@@ -164,12 +166,12 @@ class _Stages:
             return self._review_stage(step, begun)
         return self._asking_stage(step) or self._work_stage(step, begun, before)
 
-    def _review_stage(self, step: Step, begun: list[Round]) -> str:
+    def _review_stage(self, step: Step, begun: int) -> str:
         if not begun:
             return "review 1"
-        first = begun[-1].first or 0
-        newer = any(first < build < step.line for build in self.builds)
-        return f"review {len(begun) + newer}"
+        first = self.reviews.firsts[begun - 1]
+        newer = bisect_right(self.builds, first) < bisect_left(self.builds, step.line)
+        return f"review {begun + newer}"
 
     def _asking_stage(self, step: Step) -> str | None:
         """Return the stage of the step that asked, if this one only answers consultations."""
@@ -180,9 +182,9 @@ class _Stages:
         return asking.stage if asking is not None and asking.line < step.line else None
 
     @staticmethod
-    def _work_stage(step: Step, begun: list[Round], before: str) -> str:
+    def _work_stage(step: Step, begun: int, before: str) -> str:
         if begun:
-            return f"fix {len(begun)}"
+            return f"fix {begun}"
         if step.agent in FIRST_STAGE:
             return FIRST_STAGE[step.agent]
         return "scope" if step.first.type == r.INTAKE_DECISION else before

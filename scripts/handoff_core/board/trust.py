@@ -11,7 +11,6 @@ from handoff_core.board.dispatches import NEVER_OWNED, SILENT
 from handoff_core.board.findings import supersedes
 from handoff_core.board.forms import duration
 from handoff_core.board.rows import AUTOFIXES, is_int, items, members
-from handoff_core.board.times import faults
 from handoff_core.board.words import is_reviewer, label
 from handoff_core.text import quote
 from handoff_core.text_view import clean
@@ -23,22 +22,37 @@ if TYPE_CHECKING:
 
     from handoff_core.board.dispatches import Dispatch
     from handoff_core.board.rows import Row, Slice
+    from handoff_core.board.times import Fault
+
+    Marked = Iterator[tuple[Row, str]]
 
 
 class Evidence:
     """What the marks of a slice are judged by, besides its own rows.
 
-    `violations` are schema errors by line, `known` the record types there are, `readable` the lines of the whole log
-    that can be read; `raw`, `unsealed` and `first_bad` are lines of the seal.
+    `faults` are those of its clock, `violations` schema errors by line, `known` the record types there are, `readable`
+    the lines of the whole log that can be read; `raw`, `unsealed` and `first_bad` are lines of the seal.
     """
 
-    __slots__ = ("dispatches", "first_bad", "group", "known", "owned", "raw", "readable", "unsealed", "violations")
+    __slots__ = (
+        "dispatches",
+        "faults",
+        "first_bad",
+        "group",
+        "known",
+        "owned",
+        "raw",
+        "readable",
+        "unsealed",
+        "violations",
+    )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each fact is handed in by its name
         self,
         group: Slice,
         dispatches: list[Dispatch],
         *,
+        faults: list[Fault],
         violations: dict[int, list[str]],
         known: frozenset[str],
         readable: frozenset[int],
@@ -49,12 +63,17 @@ class Evidence:
         self.group = group
         self.dispatches = {dispatch.start.line: dispatch for dispatch in dispatches}
         self.owned = {row.line for dispatch in dispatches for row in dispatch.owned}
+        self.faults = faults
         self.violations = violations
         self.known = known
         self.readable = readable
         self.raw = raw
         self.unsealed = unsealed
         self.first_bad = first_bad
+
+    def rows_at(self, lines: frozenset[int]) -> list[Row]:
+        """Return the rows of the slice that stand at some lines of the log."""
+        return [row for row in self.group.rows if row.line in lines] if lines else []
 
     def above(self, row: Row, kind: str) -> Row | None:
         """Return the latest row of a type above another."""
@@ -63,11 +82,9 @@ class Evidence:
 
 def marks(evidence: Evidence) -> list[dict[str, Any]]:
     """Return the trust marks of a slice by line, those of one line in the order of the table."""
-    found = []
-    for row in evidence.group.rows:
-        for kind, judge in MARKS:
-            found += [{"line": row.line, "kind": kind, "text": clean(text)} for text in judge(row, evidence)]
-    return found
+    found = [(row.line, place, text) for place, (_, judge) in enumerate(MARKS) for row, text in judge(evidence)]
+    found.sort(key=lambda each: each[:2])
+    return [{"line": line, "kind": MARKS[place][0], "text": clean(text)} for line, place, text in found]
 
 
 def kinds(found: list[dict[str, Any]]) -> dict[str, int]:
@@ -78,33 +95,42 @@ def kinds(found: list[dict[str, Any]]) -> dict[str, int]:
     return numbers
 
 
-def _type(row: Row, evidence: Evidence) -> Iterator[str]:
-    if row.type is None:
-        yield "no string type"
-    elif row.type not in evidence.known:
-        yield f"unknown record type '{row.type}'"
+def _type(evidence: Evidence) -> Marked:
+    for kind, rows in evidence.group.by_type.items():
+        if kind is None:
+            yield from ((row, "no string type") for row in rows)
+        elif kind not in evidence.known:
+            yield from ((row, f"unknown record type '{kind}'") for row in rows)
 
 
-def _schema(row: Row, evidence: Evidence) -> Iterator[str]:
-    errors = evidence.violations.get(row.line)
-    if errors and row.type in evidence.known:
-        yield errors[0] + (f" (+{len(errors) - 1} more)" if len(errors) > 1 else "")
-
-
-def _no_start(row: Row, evidence: Evidence) -> Iterator[str]:
-    if row.type not in r.SUBSTANTIVE or row.author in NEVER_OWNED or row.line in evidence.owned:
+def _schema(evidence: Evidence) -> Marked:
+    if not evidence.violations:
         return
+    for row in evidence.group.rows:
+        errors = evidence.violations.get(row.line)
+        if errors and row.type in evidence.known:
+            yield row, errors[0] + (f" (+{len(errors) - 1} more)" if len(errors) > 1 else "")
+
+
+def _no_start(evidence: Evidence) -> Marked:
+    for row in evidence.group.rows:
+        if row.line not in evidence.owned and row.type in r.SUBSTANTIVE and row.author not in NEVER_OWNED:
+            yield row, _without_start(row, evidence)
+
+
+def _without_start(row: Row, evidence: Evidence) -> str:
     text = f"{row.type} by {label(row.author)} has no dispatch-start"
     started = any(
         line < row.line and dispatch.agent == row.author is not None for line, dispatch in evidence.dispatches.items()
     )
     build = evidence.above(row, r.BUILD_PASS)
-    yield f"{text} since the build-pass at line {build.line}" if started and build else text
+    return f"{text} since the build-pass at line {build.line}" if started and build else text
 
 
-def _clock(row: Row, evidence: Evidence) -> Iterator[str]:
-    for fault in faults(row, evidence.group.clock):
-        yield CLOCK_TEXTS[fault.kind].format(d=duration(Seconds(fault.seconds or 0)), n=fault.above)
+def _clock(evidence: Evidence) -> Marked:
+    for fault in evidence.faults:
+        words = CLOCK_TEXTS[fault.kind].format(d=duration(Seconds(fault.seconds or 0)), n=fault.above)
+        yield evidence.group.by_line[fault.line], words
 
 
 CLOCK_TEXTS = {
@@ -116,34 +142,35 @@ CLOCK_TEXTS = {
 }
 
 
-def _silent(row: Row, evidence: Evidence) -> Iterator[str]:
-    dispatch = evidence.dispatches.get(row.line)
-    if dispatch is not None and dispatch.state == SILENT:
-        again = f", started again at line {dispatch.again.line}" if dispatch.again else ""
-        yield f"{label(row.author)} was started and left no record{again}"
+def _silent(evidence: Evidence) -> Marked:
+    for dispatch in evidence.dispatches.values():
+        if dispatch.state == SILENT:
+            again = f", started again at line {dispatch.again.line}" if dispatch.again else ""
+            yield dispatch.start, f"{label(dispatch.agent)} was started and left no record{again}"
 
 
-def _raw(row: Row, evidence: Evidence) -> Iterator[str]:
-    engine = row.type == r.GRADER_FEATURES or (row.type == r.REVIEW_PLAN and row.author == r.ENGINE)
-    if row.line in evidence.raw and not engine:
-        yield "written past append"
+def _raw(evidence: Evidence) -> Marked:
+    for row in evidence.rows_at(evidence.raw):
+        engine = row.type == r.GRADER_FEATURES or (row.type == r.REVIEW_PLAN and row.author == r.ENGINE)
+        if not engine:
+            yield row, "written past append"
 
 
-def _unsealed(row: Row, evidence: Evidence) -> Iterator[str]:
-    if row.line in evidence.unsealed:
-        yield "not sealed yet"
+def _unsealed(evidence: Evidence) -> Marked:
+    yield from ((row, "not sealed yet") for row in evidence.rows_at(evidence.unsealed))
 
 
-def _edited(row: Row, evidence: Evidence) -> Iterator[str]:
-    if row.line == evidence.first_bad:
-        yield "differs from what was sealed"
+def _edited(evidence: Evidence) -> Marked:
+    row = evidence.group.by_line.get(evidence.first_bad or 0)
+    if row is not None:
+        yield row, "differs from what was sealed"
 
 
-def _pointer(row: Row, evidence: Evidence) -> Iterator[str]:
-    judge = POINTERS.get(row.type or "")
-    text = judge(row, evidence) if judge else None
-    if text:
-        yield text
+def _pointer(evidence: Evidence) -> Marked:
+    for kind, judge in POINTERS.items():
+        for row in evidence.group.of(kind):
+            if text := judge(row, evidence):
+                yield row, text
 
 
 def _start_pointer(row: Row, evidence: Evidence) -> str | None:
@@ -236,7 +263,7 @@ POINTERS: dict[str, Callable[[Row, Evidence], str | None]] = {
     **dict.fromkeys(AUTOFIXES, _autofix_pointer),
 }
 
-MARKS: tuple[tuple[str, Callable[[Row, Evidence], Iterator[str]]], ...] = (
+MARKS: tuple[tuple[str, Callable[[Evidence], Marked]], ...] = (
     ("type", _type),
     ("schema", _schema),
     ("no-start", _no_start),
