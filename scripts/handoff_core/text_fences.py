@@ -27,7 +27,7 @@ class Line:
 
 def heading_of(text: str) -> tuple[int, str] | None:
     """Return level and title of a heading of number signs, closing signs dropped; None for any other line."""
-    found = _HEADING.fullmatch(text)
+    found = _HEADING.fullmatch(text) if "#" in text[:4] else None
     if not found:
         return None
     title = (found[2] or "").strip(" \t")
@@ -44,7 +44,7 @@ def mark_fences(lines: Iterable[str]) -> list[Line]:
             marked.append(Line(text, quoted=True, mark=ends))
             closing = None if ends else closing
             continue
-        opened = _OPENING.fullmatch(text)
+        opened = _OPENING.fullmatch(text) if "```" in text or "~~~" in text else None
         if opened:
             fence = opened[1] or opened[2]
             closing = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")

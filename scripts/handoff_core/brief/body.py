@@ -35,11 +35,12 @@ _ACTIONABLE = (
 class Body:
     """The body of a brief; `first_line` is the number of its first line in the file."""
 
-    __slots__ = ("first_line", "lines")
+    __slots__ = ("_sections", "first_line", "lines")
 
     def __init__(self, lines: Sequence[str], first_line: int) -> None:
         self.lines = mark_fences(lines)
         self.first_line = first_line
+        self._sections = _sections(self.lines, first_line)
 
     def is_empty(self) -> bool:
         """Say whether there is nothing but headings and blank lines."""
@@ -52,37 +53,50 @@ class Body:
 
     def section(self, title: str) -> Section | None:
         """Return the first level-two section with exactly this title, None if there is none."""
-        for index, line in enumerate(self.lines):
-            if line.heading == (2, title):
-                end = next((later for later in range(index + 1, len(self.lines)) if self._ends(later)), len(self.lines))
-                return Section(self.lines[index:end], self.first_line + index)
-        return None
-
-    def _ends(self, index: int) -> bool:
-        heading = self.lines[index].heading
-        return heading is not None and heading[0] <= 2
+        return self._sections.get(title)
 
 
 class Section:
     """A heading and what stands below it; `line` is the heading's number in the file."""
 
-    __slots__ = ("line", "lines")
+    __slots__ = ("_fields", "line", "lines")
 
     def __init__(self, lines: Sequence[Line], line: int) -> None:
         self.lines = lines
         self.line = line
+        self._fields: dict[str, tuple[str, int]] | None = None
 
     def field(self, name: str) -> str | None:
         """Return the value of the field `name`: None if it is missing, an empty text if nothing was filled in."""
-        for index, line in enumerate(self.lines):
-            found = None if line.quoted else _FIELD.fullmatch(line.text)
-            if found and found[1] == name:
-                return _field_value(found[2], self.lines[index + 1 :])
-        return None
+        if self._fields is None:
+            self._fields = _fields(self.lines)
+        found = self._fields.get(name)
+        return None if found is None else _field_value(found[0], self.lines, found[1])
 
     def folded(self) -> str:
         """Return the text of the section in lower case with white space folded."""
         return " ".join(" ".join(line.text for line in self.lines).split()).lower()
+
+
+def _sections(lines: Sequence[Line], first_line: int) -> dict[str, Section]:
+    """Return the level-two sections by their titles; the first of a title counts."""
+    heads = [(index, line.heading) for index, line in enumerate(lines) if line.heading and line.heading[0] <= 2]
+    found: dict[str, Section] = {}
+    for number, (start, (level, title)) in enumerate(heads):
+        end = heads[number + 1][0] if number + 1 < len(heads) else len(lines)
+        if level == 2 and title not in found:
+            found[title] = Section(lines[start:end], first_line + start)
+    return found
+
+
+def _fields(lines: Sequence[Line]) -> dict[str, tuple[str, int]]:
+    """Return by its name the rest of each field's line and the index behind it; the first of a name counts."""
+    found: dict[str, tuple[str, int]] = {}
+    for index, line in enumerate(lines):
+        field = _FIELD.fullmatch(line.text) if "**" in line.text and not line.quoted else None
+        if field and field[1] not in found:
+            found[field[1]] = field[2], index + 1
+    return found
 
 
 def hex_word(text: str) -> str | None:
@@ -91,12 +105,17 @@ def hex_word(text: str) -> str | None:
     return found[0] if found else None
 
 
-def _field_value(first: str, below: Sequence[Line]) -> str:
-    lines = [Line(first)]
-    for line in below:
-        if not line.text.startswith(("  ", "\t")) or not line.text.strip():
-            break
-        lines.append(line)
-    if all(line.mark or is_placeholder(_LIST_MARK.sub("", line.text, count=1)) for line in lines):
+def _field_value(first: str, lines: Sequence[Line], below: int) -> str:
+    """Return a value: the rest of its line and the indented lines from `below` on, empty for placeholders alone."""
+    end = below
+    while end < len(lines) and lines[end].text.startswith(("  ", "\t")) and lines[end].text.strip():
+        end += 1
+    value = [Line(first), *lines[below:end]]
+    if all(line.mark or is_placeholder(_without_list_mark(line.text)) for line in value):
         return ""
-    return "\n".join(line.text.strip() for line in lines).strip()
+    return "\n".join(line.text.strip() for line in value).strip()
+
+
+def _without_list_mark(text: str) -> str:
+    mark = _LIST_MARK.match(text)
+    return text[mark.end() :] if mark else text
