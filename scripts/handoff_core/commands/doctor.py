@@ -75,6 +75,7 @@ def _validate(root: str) -> dict[str, Any] | None:
             json=False,
             strict=False,
             require_seal=False,
+            require_clean=False,
             allow_missing=True,
             quiet=False,
             repair_tail=False,
