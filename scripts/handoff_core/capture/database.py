@@ -1,4 +1,4 @@
-"""Opens SQLite databases for reading, rows of the write-ahead log included, without changing a byte (capture.md 2.1)."""
+"""Opens SQLite databases for reading, rows of the write-ahead log included; changes no byte (capture.md 2.1)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def connect(path: str) -> Database:
     """Return an open read-only connection; raise HandoffError if `path` is no database that can be read."""
     shown = os.path.basename(path)
     try:
-        if _needs_copy(path):
-            return _private(path, shown)
-        return _opened(path, shown)
+        return _private(path, shown) if _needs_copy(path) else _opened(path, shown)
     except (OSError, sqlite3.Error) as error:
         raise unreadable(shown, error) from None
 
@@ -68,17 +66,16 @@ def tables(path: str) -> dict[str, set[str]]:
 
 
 def _needs_copy(path: str) -> bool:
-    """Say whether reading in place would create files beside the database, or cannot.
+    """Say whether reading in place would change what lies there.
 
-    A database with a write-ahead log needs its index `-shm`. Where that file is missing nobody has the database open,
-    so a copy is whole; where it is there, a copy could mix two states and the database is read in place.
+    The index `-shm` of a write-ahead log is made by whoever opens the database first; where it is missing nobody has
+    the database open, so a copy is whole. A journal that is left over has to be rolled back, in a copy.
     """
+    if os.path.exists(path + "-journal"):
+        return True
     with open(path, "rb") as opened:
         keeps_log = opened.read(20)[18:20] == _WRITE_AHEAD
-    if not keeps_log:
-        return False
-    folder = os.path.dirname(os.path.abspath(path))
-    return not os.path.exists(path + "-shm") or not os.access(folder, os.W_OK)
+    return keeps_log and not os.path.exists(path + "-shm")
 
 
 def _private(path: str, shown: str) -> Database:
@@ -88,18 +85,19 @@ def _private(path: str, shown: str) -> Database:
     holder = TemporaryDirectory(prefix="handoff-", ignore_cleanup_errors=True)
     copy = os.path.join(holder.name, "copy.db")
     shutil.copyfile(path, copy)
-    for suffix in ("-wal", "-shm"):
+    for suffix in ("-wal", "-journal"):
         if os.path.isfile(path + suffix):
             shutil.copyfile(path + suffix, copy + suffix)
-    database = _opened(copy, shown)
+    database = _opened(copy, shown, "mode=rw")
     database.holder = holder
     return database
 
 
-def _opened(path: str, shown: str) -> Database:
+def _opened(path: str, shown: str, how: str = "mode=ro&readonly_shm=1") -> Database:
+    """Open a database; in place, the index of its write-ahead log is not written to either."""
     from urllib.parse import quote
 
-    address = "file:" + quote(os.path.abspath(path).replace(os.sep, "/")) + "?mode=ro"
+    address = "file:" + quote(os.path.abspath(path).replace(os.sep, "/")) + "?" + how
     database = sqlite3.connect(address, uri=True, factory=Database, isolation_level=None, check_same_thread=False)
     database.shown = shown
     # Bytes that are no UTF-8 become U+FFFD, as everywhere.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from handoff_core.capture.redact_values import Span
 
+
 class Shape:
     """A rule for tokens: what they begin with, and the whole pattern, looked for from `back` characters before that.
 
@@ -96,7 +97,8 @@ SHAPES = (
     Shape("openai-api-key",              "sk-",             rb"sk-[\w-]{20,120}T3BlbkFJ[\w-]{20,120}", varied,
                                                             holds=b"T3BlbkFJ"),
     Shape("openrouter-api-key",          "sk-or-",            rb"sk-or-v1-[0-9a-fA-F]{64}" + _R, varied),
-    Shape("sk-key",                      "sk-",             rb"sk-(?=[A-Za-z_-]{0,200}+\d)[0-9A-Za-z][\w-]{31,200}", varied_with_letter),
+    Shape("sk-key",                      "sk-",
+          rb"sk-(?=[A-Za-z_-]{0,200}+\d)[0-9A-Za-z][\w-]{31,200}", varied_with_letter),
     Shape("huggingface-access-token",    "hf_",             rb"hf_[0-9A-Za-z]{34,100}" + _R, varied),
     Shape("perplexity-api-key",          "pplx-",           rb"pplx-[0-9A-Za-z]{48,100}" + _R, varied),
     Shape("aws-access-token",            "AKIA ASIA ABIA ACCA", rb"A(?:KI|SI|BI|CC)A[A-Z2-7]{16}(?![A-Z0-9])", varied),
@@ -105,11 +107,13 @@ SHAPES = (
     Shape("azure-ad-client-secret",      "",                rb"(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])",
                                                             varied, back=6),
     Shape("slack-token",                 "xox",             rb"xox[a-zA-Z]-[\w-]{20,300}", varied),
-    Shape("slack-app-token",             "xapp-",           rb"xapp-\d-[0-9A-Za-z]{1,40}-\d{1,40}-[0-9a-fA-F]{40,128}", varied),
+    Shape("slack-app-token",             "xapp-",
+          rb"xapp-\d-[0-9A-Za-z]{1,40}-\d{1,40}-[0-9a-fA-F]{40,128}", varied),
     Shape("discord-bot-token",           "M N O",           rb"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}", varied),
     Shape("telegram-bot-api-token",      "A",               rb"(?<!\d)\d{5,16}:A[\w-]{34}(?![\w-])",
                                                             varied, back=17),
-    Shape("stripe-access-token",         "sk_ rk_",         rb"[sr]k_(?:test|live|prod)_[0-9A-Za-z]{10,99}" + _R, varied),
+    Shape("stripe-access-token",         "sk_ rk_",
+          rb"[sr]k_(?:test|live|prod)_[0-9A-Za-z]{10,99}" + _R, varied),
     Shape("square-access-token",         "sq0atp- sq0csp-", rb"sq0(?:atp|csp)-[\w-]{22,60}", varied),
     Shape("shopify-access-token",        "shpat_ shpca_ shppa_ shpss_", rb"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", varied),
     Shape("npm-access-token",            "npm_",            rb"npm_[0-9A-Za-z]{36}", varied),
@@ -121,7 +125,8 @@ SHAPES = (
     Shape("twilio-api-key",              "SK",              rb"SK[0-9a-f]{32}" + _R, varied),
     Shape("digitalocean-pat",            "dop_v1_ doo_v1_ dor_v1_", rb"do[por]_v1_[0-9a-fA-F]{64}", varied),
     Shape("heroku-api-key-v2",           "HRKU-",           rb"HRKU-AA[\w-]{58}", varied),
-    Shape("hashicorp-tf-api-token",      "atlasv1.",        rb"(?<!\w)[0-9A-Za-z]{14}\.atlasv1\.[\w=-]{60,70}", varied, back=15),
+    Shape("hashicorp-tf-api-token",      "atlasv1.",
+          rb"(?<!\w)[0-9A-Za-z]{14}\.atlasv1\.[\w=-]{60,70}", varied, back=15),
     Shape("vault-service-token",         "hvs. hvb.",       rb"hv[sb]\.[\w-]{90,160}", varied),
     Shape("databricks-api-token",        "dapi",            rb"dapi[0-9a-fA-F]{32}(?:-\d)?", varied),
     Shape("linear-api-key",              "lin_api_",        rb"lin_api_[0-9A-Za-z]{40}", varied),
@@ -129,16 +134,19 @@ SHAPES = (
     Shape("sentry-token",                "sntryu_ sntrys_", rb"sntry[us]_[\w+/=-]{60,1000}", varied),
     Shape("grafana-service-account-token", "glsa_",         rb"glsa_[0-9A-Za-z]{32}_[0-9a-fA-F]{8}", varied),
     Shape("postman-api-token",           "PMAK-",           rb"PMAK-[0-9a-fA-F]{24}-[0-9a-fA-F]{34}", varied),
-    Shape("age-secret-key",              "AGE-SECRET-KEY-1", rb"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Zac-hj-np-z]{58}", varied),
+    Shape("age-secret-key",              "AGE-SECRET-KEY-1",
+          rb"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Zac-hj-np-z]{58}", varied),
     Shape("1password-service-account-token", "ops_eyJ",     rb"ops_eyJ[\w+/=-]{250,4000}", varied),
-    Shape("doppler-api-token",           "dp.",             rb"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{1,35}\.)?[0-9A-Za-z]{40,44}", varied),
+    Shape("doppler-api-token",           "dp.",
+          rb"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{1,35}\.)?[0-9A-Za-z]{40,44}", varied),
     Shape("flyio-access-token",          "fo1_",            rb"fo1_[\w-]{43}", varied),
     Shape("flyio-access-token",          "fm1a_ fm1r_ fm2_", rb"fm(?:1[ar]|2)_[\w+/=-]{100,4000}", varied),
     Shape("planetscale-token",           "pscale_",         rb"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,64}", varied),
     Shape("readme-api-token",            "rdme_",           rb"rdme_[0-9A-Za-z]{70}", varied),
     Shape("pulumi-api-token",            "pul-",            rb"pul-[0-9a-fA-F]{40}", varied),
     Shape("openshift-user-token",        "sha256~",         rb"sha256~[\w-]{43}", varied),
-    Shape("jwt",                         "ey",              rb"ey[\w-]{13,590}\.ey[\w-]{13,8192}\.[\w-]{10,8192}", varied,
+    Shape("jwt",                         "ey",
+          rb"ey[\w-]{13,590}\.ey[\w-]{13,8192}\.[\w-]{10,8192}", varied,
                                                             holds=b".ey"),
 )
 # fmt: on
@@ -149,9 +157,9 @@ _TRIGGER_CONTEXT = {b"": rb"(?<=Q~)", b"A": rb"(?<=:)A"}
 
 
 def _trigger_pattern() -> re.Pattern[bytes]:
-    """Return the pattern of all triggers behind an edge, alternatives with the same first byte taken together.
+    r"""Return the pattern of all triggers behind an edge, alternatives with the same first byte taken together.
 
-    An edge is a character that is no word character, or an escape of JSON or of an address (`\\n`, `%20`).
+    An edge is a character that is no word character, or an escape of JSON or of an address (`\n`, `%20`).
     """
     by_first: dict[bytes, list[bytes]] = {}
     for trigger in sorted({trigger for shape in SHAPES for trigger in shape.triggers}, key=len, reverse=True):

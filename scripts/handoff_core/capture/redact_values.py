@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     Span: TypeAlias = tuple[int, int, str]
     """Start and end in `Text.raw`, and the name of the rule."""
 
-WORDS = frozenset(
-    "changeme password passwd secret token example placeholder dummy none null nil true false undefined todo tbd "
-    "redacted hidden masked test testing string value optional required unset empty foo bar".split()
-)
+# fmt: off
+WORDS = frozenset({
+    "changeme", "password", "passwd", "secret", "token", "example", "placeholder", "dummy", "none", "null",
+    "nil", "true", "false", "undefined", "todo", "tbd", "redacted", "hidden", "masked", "test", "testing",
+    "string", "value", "optional", "required", "unset", "empty", "foo", "bar",
+})
+# fmt: on
 """Values that stand for a secret and are none, in any case (reliability.md 7.4)."""
 
 _STAND_IN = re.compile(

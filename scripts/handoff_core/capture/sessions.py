@@ -16,10 +16,23 @@ if TYPE_CHECKING:
     from handoff_core.capture.source import Source
 
 
-def chosen(source: str, ids: Sequence[str], wanted: str | None, roots: Iterable[str] | None = None) -> str:
-    """Return the id of the session to read: the wanted one, by its id or the start of it, else the only one (capture.md 1).
+class Listed:
+    """A session that a database or a store folder holds."""
 
-    `roots` are the ids among which the only one is looked for, all when it is not given. Raises Ambiguous with the ids
+    __slots__ = ("folder", "id", "parent", "updated")
+
+    def __init__(self, key: object, parent: object, folder: object, updated: object) -> None:
+        self.id = str(key)
+        self.parent = parent if type(parent) is str else ""
+        self.folder = folder if type(folder) is str else ""
+        self.updated = updated
+        """When it was changed last, as the store says it; None where it does not."""
+
+
+def chosen(source: str, ids: Sequence[str], wanted: str | None, roots: Iterable[str] | None = None) -> str:
+    """Return the id of the session to read: the wanted one, by its id or the start of it, else the only one.
+
+    Follows capture.md 1. `roots` are the ids among which the only one is looked for, all when it is not given. Raises Ambiguous with the ids
     if several fit, Absent if none does.
     """
     if wanted:
@@ -34,7 +47,7 @@ def chosen(source: str, ids: Sequence[str], wanted: str | None, roots: Iterable[
 
 
 def column(source: Source, text: object, at: str) -> Any:
-    """Return the JSON value of a column, None for an empty one; one that is broken is counted as damaged and is None."""
+    """Return the JSON value of a column, None for an empty one and for a broken one, which is counted as damaged."""
     if text is None or text in ("", b""):
         return None
     whole = text.decode("utf-8", "replace") if type(text) is bytes else str(text)

@@ -12,7 +12,7 @@ from handoff_core.errors import HandoffError, os_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from typing import Any, BinaryIO
 
 CHUNK = 1 << 18
@@ -28,13 +28,27 @@ def unpack(path: str, file: BinaryIO) -> None:
     shown = os.path.basename(path)
     try:
         with open(path, "rb") as packed:
-            for block in _unpacked(packed, shown):
-                file.write(block)
+            file.writelines(_unpacked(packed, shown))
     except OSError as error:
         raise HandoffError(f"cannot unpack {shown}: {os_text(error)}") from None
 
 
-def _unpacked(packed: BinaryIO, shown: str) -> Iterator[bytes]:
+def beginning(path: str, limit: int) -> bytes:
+    """Return at most the first `limit` unpacked bytes; raise HandoffError as `unpack` does."""
+    shown = os.path.basename(path)
+    found = b""
+    try:
+        with open(path, "rb") as packed:
+            blocks = _unpacked(packed, shown)
+            while len(found) < limit and (block := next(blocks, b"")):
+                found += block
+            blocks.close()
+    except OSError as error:
+        raise HandoffError(f"cannot unpack {shown}: {os_text(error)}") from None
+    return found[:limit]
+
+
+def _unpacked(packed: BinaryIO, shown: str) -> Generator[bytes, None, None]:
     try:
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -42,7 +56,7 @@ def _unpacked(packed: BinaryIO, shown: str) -> Iterator[bytes]:
     return _by_library(zstd, packed, shown)
 
 
-def _by_library(zstd: Any, packed: BinaryIO, shown: str) -> Iterator[bytes]:
+def _by_library(zstd: Any, packed: BinaryIO, shown: str) -> Generator[bytes, None, None]:
     decoder, waiting = zstd.ZstdDecompressor(), b""
     try:
         while True:
@@ -59,7 +73,7 @@ def _by_library(zstd: Any, packed: BinaryIO, shown: str) -> Iterator[bytes]:
         raise _damaged(shown, str(error)) from None
 
 
-def _by_program(packed: BinaryIO, shown: str) -> Iterator[bytes]:
+def _by_program(packed: BinaryIO, shown: str) -> Generator[bytes, None, None]:
     import subprocess
 
     try:
@@ -74,14 +88,19 @@ def _by_program(packed: BinaryIO, shown: str) -> Iterator[bytes]:
         raise HandoffError(
             f"{shown} is compressed, and neither Python nor a program `zstd` unpacks it here", fix
         ) from None
+    said = None
     with process:
         if process.stdout is None or process.stderr is None:
             return
-        while block := process.stdout.read(CHUNK):
-            yield block
-        said = process.stderr.read().decode("utf-8", "replace").strip()
-    if process.returncode and not any(word in said.lower() for word in _TORN):
-        raise _damaged(shown, said.rpartition("\n")[2] or f"zstd ended with status {process.returncode}")
+        try:
+            while block := process.stdout.read(CHUNK):
+                yield block
+            said = process.stderr.read().decode("utf-8", "replace").strip()
+        finally:
+            if said is None:  # whoever needs the beginning alone stops here
+                process.kill()
+    if process.returncode and not any(word in (said or "").lower() for word in _TORN):
+        raise _damaged(shown, (said or "").rpartition("\n")[2] or f"zstd ended with status {process.returncode}")
 
 
 def _damaged(shown: str, why: str) -> HandoffError:

@@ -28,12 +28,10 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
 def _turns(record: Record) -> list[Turn]:
     value = record.value
     message = value.get("message") if type(value) is dict else None
-    role = value.get("role") if type(message) is dict else None
-    if role == "user":
-        return turns_of(message.get("content"), _prompt)
-    if role == "assistant":
-        return turns_of(message.get("content"), plain(AGENT))
-    return turns_of(message.get("content"), plain(OTHER, "system")) if role else []
+    if type(message) is not dict or type(value.get("role")) is not str:
+        return []
+    judge = _JUDGES.get(value["role"], plain(OTHER, "system"))
+    return turns_of(message.get("content"), judge)
 
 
 def _prompt(text: str) -> list[Turn]:
@@ -44,3 +42,6 @@ def _prompt(text: str) -> list[Turn]:
     around = [part.strip() for part in (text[: query.start()], text[query.end() :])]
     notice = said(OTHER, "\n".join(filter(None, around)), "notice")
     return [notice, said(USER, query.group(1).strip("\r\n"))]
+
+
+_JUDGES = {"user": _prompt, "assistant": plain(AGENT)}

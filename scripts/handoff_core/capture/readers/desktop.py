@@ -1,9 +1,9 @@
-"""Reads threads out of `desktop-v2.db` of the desktop client; part fields vary, what is there is taken (formats.md 11)."""
+"""Reads threads out of `desktop-v2.db` of the desktop client (formats.md 11); fields vary, what is there counts."""
 
 from __future__ import annotations
 
 from handoff_core.capture.blocks import flat, text_of
-from handoff_core.capture.sessions import chosen, column
+from handoff_core.capture.sessions import Listed, chosen, column
 from handoff_core.capture.turns import (
     AGENT,
     OTHER,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _CLASSES = {"user": (USER, "text"), "assistant": (AGENT, "text")}
 _FOLDERS = ("cwd", "directory", "project_dir", "project_path", "projectPath", "projectDir", "workspace", "root", "path")
+_UPDATED = ("updated_at", "updatedAt", "time_updated", "last_message_at", "lastMessageAt", "updated")
 _THREADS = ("thread_id", "threadId", "threadID", "thread")
 
 
@@ -51,12 +52,28 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
         database.close()
 
 
-def _thread(source: Source, database: Database, columns: set[str], session: Session) -> str:
+def sessions(source: Any) -> list[Listed]:
+    """Return the threads of a database."""
+    columns = source.tables()
+    database = source.database()
+    try:
+        return _threads(database, columns["threads"])
+    finally:
+        database.close()
+
+
+def _threads(database: Database, columns: set[str]) -> list[Listed]:
     folder = next((name for name in _FOLDERS if name in columns), "NULL")
-    rows = list(database.rows(f"SELECT id, {folder} FROM threads ORDER BY id"))  # noqa: S608 - names of ours
-    wanted = chosen(source.name, [str(row[0]) for row in rows], session.wanted)
+    updated = next((name for name in _UPDATED if name in columns), "NULL")
+    statement = f"SELECT id, NULL, {folder}, {updated} FROM threads ORDER BY id"  # noqa: S608 - names of ours
+    return [Listed(*row) for row in database.rows(statement)]
+
+
+def _thread(source: Source, database: Database, columns: set[str], session: Session) -> str:
+    listed = _threads(database, columns)
+    wanted = chosen(source.name, [item.id for item in listed], session.wanted)
     session.found_id(wanted)
-    session.found_folder(next(path for key, path in rows if str(key) == wanted))
+    session.found_folder(next(item.folder for item in listed if item.id == wanted))
     return wanted
 
 

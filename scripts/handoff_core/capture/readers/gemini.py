@@ -53,8 +53,9 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
         yield from _from_document(source, session, state)
     reader = _Reader(session)
     for record in state.final(source):
+        reader.left_out = False
         turns = reader.turns(record.value)
-        yield record, turns, USED if turns else SKIPPED
+        yield record, turns, USED if turns else MERGED if reader.left_out else SKIPPED
 
 
 def _from_lines(source: Source, session: Session, state: _State) -> Iterator[Outcome]:
@@ -192,7 +193,7 @@ class _State:
 
     def final(self, source: Source) -> Iterator[Record]:
         """Yield the messages that stand at the end, with their values."""
-        at, value = -1, None
+        at, value = -1, {}
         for slot in range(len(self.keys)):
             record = self.record(slot)
             if slot not in self.held:
@@ -249,6 +250,8 @@ class _Reader:
         self.session = session
         self.answered = Known()
         """Ids of calls that have their result."""
+        self.left_out = False
+        """Whether a part of the message was left out because it was captured before."""
 
     def turns(self, value: dict[str, Any]) -> list[Turn]:
         """Return the turns of a message: thoughts, text, calls with their results."""
@@ -289,6 +292,7 @@ class _Reader:
         """Return the result in a part of its own, nothing where the call has its result."""
         call = name_of(response.get("id"))
         if call is not None and call in self.answered:
+            self.left_out = True
             return []
         if call is not None:
             self.answered.add(call)

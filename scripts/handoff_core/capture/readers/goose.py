@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handoff_core.capture.blocks import flat, text_of
-from handoff_core.capture.sessions import chosen, column
+from handoff_core.capture.sessions import Listed, chosen, column
 from handoff_core.capture.turns import (
     AGENT,
     OTHER,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from handoff_core.capture.database import Database
     from handoff_core.capture.source import Source
     from handoff_core.capture.turns import Outcome, Session, Turn
 
@@ -53,14 +54,30 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
         yield record, turns, USED if turns else SKIPPED
 
 
+def sessions(source: Any) -> list[Listed]:
+    """Return the sessions of a database."""
+    database = source.database()
+    try:
+        return _listed(database, source.tables()["sessions"])
+    finally:
+        database.close()
+
+
+def _listed(database: Database, columns: set[str]) -> list[Listed]:
+    names = (name if name in columns else "NULL" for name in ("id", "working_dir", "updated_at"))
+    key, folder, updated = names
+    statement = f"SELECT {key}, NULL, {folder}, {updated} FROM sessions ORDER BY id"  # noqa: S608 - our names
+    return [Listed(*row) for row in database.rows(statement)]
+
+
 def _rows(source: Source, session: Session) -> Iterator[Record]:
     """Yield the messages of one session of the database as they would stand in lines."""
     database = source.database()
     try:
-        rows = list(database.rows("SELECT id, working_dir FROM sessions ORDER BY id"))
-        wanted = chosen(source.name, [str(row[0]) for row in rows], session.wanted)
+        listed = _listed(database, source.tables()["sessions"])
+        wanted = chosen(source.name, [item.id for item in listed], session.wanted)
         session.found_id(wanted)
-        session.found_folder(next(folder for name, folder in rows if str(name) == wanted))
+        session.found_folder(next(item.folder for item in listed if item.id == wanted))
         statement = (
             "SELECT id, message_id, role, content_json, created_timestamp, metadata_json FROM messages "
             "WHERE session_id = ? ORDER BY id"

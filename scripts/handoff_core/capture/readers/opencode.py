@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handoff_core.capture.blocks import IMAGE, flat, text_of
-from handoff_core.capture.sessions import chosen, column
+from handoff_core.capture.sessions import Listed, chosen, column
 from handoff_core.capture.turns import (
     AGENT,
     OTHER,
@@ -42,20 +42,33 @@ def read(source: Source, session: Session) -> Iterator[Outcome]:
     if source.shape == "document":
         yield from _exported(source, session)
         return
-    store: _Store = _Tables(source) if source.shape == "database" else _Files(source)
+    store = _store(source)
     try:
-        yield from _sessions(source, store, session)
+        yield from _of_sessions(source, store, session)
     finally:
         store.close()
 
 
-def _sessions(source: Source, store: _Store, session: Session) -> Iterator[Outcome]:
-    sessions = store.sessions()
-    roots = [name for name, (parent, _) in sessions.items() if not parent]
-    wanted = chosen(source.name, list(sessions), session.wanted, roots)
+def sessions(source: Any) -> list[Listed]:
+    """Return the sessions of a database or a store folder, oldest first."""
+    store = _store(source)
+    try:
+        return store.sessions()
+    finally:
+        store.close()
+
+
+def _store(source: Any) -> _Store:
+    return _Tables(source) if source.shape == "database" else _Files(source)
+
+
+def _of_sessions(source: Source, store: _Store, session: Session) -> Iterator[Outcome]:
+    listed = store.sessions()
+    roots = [item.id for item in listed if not item.parent]
+    wanted = chosen(source.name, [item.id for item in listed], session.wanted, roots)
     session.found_id(wanted)
-    session.found_folder(sessions[wanted][1])
-    below = _below(sessions, wanted)
+    session.found_folder(next(item.folder for item in listed if item.id == wanted))
+    below = _below(listed, wanted)
     for name in [wanted, *(below if session.subagents else ())]:
         for info, at, parts in store.messages(name):
             for outcome in _message(info, at, parts, session):
@@ -66,13 +79,13 @@ def _sessions(source: Source, store: _Store, session: Session) -> Iterator[Outco
         session.missing_subagents += len(below)
 
 
-def _below(sessions: dict[str, tuple[str, str]], name: str) -> list[str]:
+def _below(listed: list[Listed], name: str) -> list[str]:
     """Return the sessions that stem from one, each before its own; one that is its own ancestor counts once."""
     found: list[str] = []
     waiting = [name]
     while waiting:
         parent = waiting.pop(0)
-        new = [child for child, (above, _) in sessions.items() if above == parent and child not in (*found, name)]
+        new = [item.id for item in listed if item.parent == parent and item.id not in (*found, name)]
         found += new
         waiting += new
     return found
@@ -102,8 +115,8 @@ def _exported(source: Source, session: Session) -> Iterator[Outcome]:
 class _Store:
     """A place that holds sessions."""
 
-    def sessions(self) -> dict[str, tuple[str, str]]:
-        """Return parent and working folder of each session by its id, oldest first."""
+    def sessions(self) -> list[Listed]:
+        """Return every session, oldest first."""
         raise NotImplementedError
 
     def messages(self, session: str) -> Iterator[Message]:
@@ -137,14 +150,13 @@ class _Tables(_Store):
         """Close the database."""
         self.database.close()
 
-    def sessions(self) -> dict[str, tuple[str, str]]:
-        """Return parent and working folder of each session; columns that an older database lacks are empty."""
+    def sessions(self) -> list[Listed]:
+        """Return every session; columns that an older database lacks are empty."""
         has = self.columns["session"]
-        parent, folder, created = (
-            name if name in has else "NULL" for name in ("parent_id", "directory", "time_created")
-        )
-        statement = f"SELECT id, {parent}, {folder} FROM session ORDER BY {created}, id"  # noqa: S608 - our names
-        return {str(row[0]): (text_of(row[1]), text_of(row[2])) for row in self.database.rows(statement)}
+        names = ("parent_id", "directory", "time_updated", "time_created")
+        parent, folder, updated, created = (name if name in has else "NULL" for name in names)
+        statement = f"SELECT id, {parent}, {folder}, {updated} FROM session ORDER BY {created}, id"  # noqa: S608 - ours
+        return [Listed(*row) for row in self.database.rows(statement)]
 
     def messages(self, session: str) -> Iterator[Message]:
         """Yield the messages; ids are sorted first, data is fetched one row at a time."""
@@ -194,17 +206,19 @@ class _Files(_Store):
         self.source: Folder = source
         self.base = "" if source.files("session/*/*.json") else "storage/"
 
-    def sessions(self) -> dict[str, tuple[str, str]]:
-        """Return parent and working folder of each session; one whose file is damaged is known by its name."""
+    def sessions(self) -> list[Listed]:
+        """Return every session; one whose file is damaged is known by its name."""
         found = []
         for name in self.source.files(f"{self.base}session/*/*.json"):
             value = self.source.load(name)
             value = value if type(value) is dict else {}
+            time = value.get("time")
             key = name_of(value.get("id")) or name.rpartition("/")[2].removesuffix(".json")
-            found.append((_created(value), key, text_of(value.get("parentID")), text_of(value.get("directory"))))
+            updated = time.get("updated") if type(time) is dict else None
+            found.append((_created(value), key, Listed(key, value.get("parentID"), value.get("directory"), updated)))
         if not found:
             raise Absent(self.source.name)
-        return {key: (parent, folder) for _, key, parent, folder in sorted(found)}
+        return [item for _, _, item in sorted(found, key=lambda row: row[:2])]
 
     def messages(self, session: str) -> Iterator[Message]:
         """Yield the messages, sorted; their parts are read one at a time."""
@@ -240,7 +254,7 @@ def _created(value: Any) -> tuple[bool, float]:
     """Return the time of creation as something to sort by; what has none comes first."""
     time = value.get("time") if type(value) is dict else None
     created = time.get("created") if type(time) is dict else None
-    return (True, float(created)) if type(created) in (int, float) else (False, 0.0)
+    return (True, float(created)) if isinstance(created, (int, float)) else (False, 0.0)
 
 
 # What messages and parts give
