@@ -51,7 +51,8 @@ class Derived:
         self.first_utc = self.last_utc = ""
         self.loops: deque[tuple[int, str]] = deque(maxlen=LOOPS_KEPT)
         self.loops_total = 0
-        self.rows: deque[tuple[int, str, str]] = deque(maxlen=ROWS_KEPT)
+        self.rows: deque[tuple[int, str, str, str]] = deque(maxlen=ROWS_KEPT)
+        """Number, class, tool and text of the newest turns; the texts are cut, so that they stay small."""
         self.window: deque[int] = deque()
         """Text lengths of the newest turns that the payload has room for."""
         self.window_bytes: deque[int] = deque()
@@ -85,7 +86,7 @@ class Derived:
                 self.first_utc = utc
             if utc > self.last_utc:
                 self.last_utc = utc
-        self.rows.append((seq, class_, f"{turn.tool} {text[:_ROW_TEXT]}" if turn.tool else text[:_ROW_TEXT]))
+        self.rows.append((seq, class_, turn.tool or "", text if len(text) <= _ROW_TEXT else text[:_ROW_TEXT]))
         if turn.agent is None and class_ in (USER, AGENT):
             self._hear(seq, class_, text)
 

@@ -134,7 +134,9 @@ def _newest(kept: int, total: int) -> str:
 
 
 def _rows(derived: Derived) -> str:
-    rows = "".join(f"| {seq} | {class_} | {cell(text)} |\n" for seq, class_, text in derived.rows)
+    rows = "".join(
+        f"| {seq} | {class_} | {cell(f'{tool} {text}' if tool else text)} |\n" for seq, class_, tool, text in derived.rows
+    )
     head = "| seq | class | text |\n|---:|---|---|\n"
     return f"## Recent turns\n\n{head}{rows}{_newest(len(derived.rows), derived.turns)}\n"
 

@@ -29,10 +29,12 @@ CHUNK = 1 << 18
 PLACES_KEPT = 10_000
 
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
-_TRACES = ("\\u00", "\\r", "\\b", "\\f")
-"""What the JSON form of a text holds wherever the text holds a control character other than tab and line feed."""
-
 _MASKED_FIELDS = ("tool", "call", "model", "agent", "rid", "ts")
+_REPEATED = ("tool", "model", "agent")
+NAMES_KEPT = 1000
+LONGEST_TIME = 35
+"""Characters of a time; what is longer, or begins with no digit, is masked like a text."""
+
 _WORDS = {"tool_call": "call", "tool_result": "result", "tool": "tool"}
 
 
@@ -123,34 +125,52 @@ class Preparer:
         self._redactor = redactor
         self._mask = redactor.mask
         self._limit = max_tool_output
+        self._clean: set[str] = set()
 
     def prepare(self, turn: Turn) -> bool:
         """Mask and cut one turn; say whether it counts: a blank one that is no call and no result does not."""
-        mask = self._mask
-        changed = []
+        text = turn.text
         if turn.kind == "tool_call":
-            text, found = self.arguments(turn.text)
-            turn.text = text
+            turn.text, found = self.arguments(text)
             if found:
-                changed.append("text")
-        else:
-            text = turn.text
-            turn.text = mask(text)
-            if turn.text is not text:
-                changed.append("text")
-            if self._limit and turn.kind == "tool_result" and len(turn.text) > self._limit:
-                self._cut(turn)
-        if turn.class_ != TOOL and (not text or text.isspace()):
+                turn.masked = ("text",)
+        elif turn.class_ != TOOL and (not text or text.isspace()):
             return False
-        for field in _MASKED_FIELDS:
-            value = getattr(turn, field)
-            if value:
-                masked = mask(value)
-                if masked is not value:
-                    setattr(turn, field, masked)
-                    changed.append(field)
-        turn.masked = tuple(changed)
+        elif self._redactor.enabled:
+            masked = self._mask(text)
+            if masked is not text:
+                turn.text = masked
+                turn.masked = ("text",)
+        if self._limit and turn.kind == "tool_result" and len(turn.text) > self._limit:
+            self._cut(turn)
+        if self._redactor.enabled:
+            self._mask_names(turn)
         return True
+
+    def _mask_names(self, turn: Turn) -> None:
+        """Mask everything but the text; most names come again with every turn, and are known to be clean."""
+        clean = self._clean
+        for field, value in (
+            ("tool", turn.tool),
+            ("call", turn.call),
+            ("model", turn.model),
+            ("agent", turn.agent),
+            ("rid", turn.rid),
+        ):
+            if value is None or value in clean:
+                continue
+            masked = self._mask(value)
+            if masked is not value:
+                setattr(turn, field, masked)
+                turn.masked = (*turn.masked, field)
+            elif len(clean) < NAMES_KEPT and field in _REPEATED:
+                clean.add(value)
+        # A time that can be read holds no secret; whatever else stands there is a text like any other.
+        if turn.ts and (len(turn.ts) > LONGEST_TIME or not turn.ts[0].isdigit()):
+            masked = self._mask(turn.ts)
+            if masked is not turn.ts:
+                turn.ts = masked
+                turn.masked = (*turn.masked, "ts")
 
     def arguments(self, value: Any) -> tuple[str, bool]:
         """Return the text of a call's arguments, masked inside before they are written, and whether anything was."""
@@ -188,6 +208,8 @@ class Timeline:
         self.places = Places()
         self.seq = 0
         self._ts = self._utc = ""
+        self._ts_spelled = '""'
+        self._minute = "-"
         self._calls: dict[tuple[str | None, str], list[int]] = {}
         self._results: dict[tuple[str | None, str], list[int]] = {}
         tools.write(tools_head(title))
@@ -200,27 +222,49 @@ class Timeline:
     def add(self, turn: Turn, src: int, at: int | str, byte: int | None, *, gone: bool = False) -> None:
         """Write one prepared turn as the next one."""
         self.seq = seq = self.seq + 1
-        derived, text, kind = self.derived, turn.text, turn.kind
-        if turn.ts != self._ts:
-            self._ts, self._utc = turn.ts, utc_of(turn.ts)
-        utc = self._utc
-        pair = self._pair(seq, turn) if turn.class_ == TOOL else 0
+        text, ts, class_ = turn.text, turn.ts, turn.class_
+        utc = self._utc if ts == self._ts else self._time(ts)
+        is_tool = class_ == "TOOL"
+        pair = self._pair(seq, turn) if is_tool else 0
         quoted = encode_basestring(text)
-        plain = quoted.isprintable()
-        if not plain:
+        printable = quoted.isprintable()
+        if not printable:
             quoted = hidden_escaped(quoted)
         line = (
-            f'{{"seq":{seq},"ts":{spelled(turn.ts)},"class":"{turn.class_}","text":{quoted},"kind":"{kind}"'
+            f'{{"seq":{seq},"ts":{self._ts_spelled},"class":"{class_}","text":{quoted},"kind":"{turn.kind}"'
             f"{_rest(turn, utc, src, at, byte, pair, gone)}}}\n"
         )
         self.timeline.write(line)
-        derived.take(seq, turn, text, utc)
-        derived.take_line(len(text), len(line) if line.isascii() else len(utf8(line)))
-        if turn.class_ == TOOL:
-            plain = plain and not any(trace in quoted for trace in _TRACES)
-            self.tools.write(_section(seq, turn, pair, fenced_visible(text) if plain else fenced(text)))
+        self.derived.take(seq, turn, text, utc)
+        self.derived.take_line(len(text), len(line) if line.isascii() else len(utf8(line)))
+        if is_tool:
+            is_visible = printable and not (
+                "\\u00" in quoted or "\\r" in quoted or "\\b" in quoted or "\\f" in quoted
+            )
+            self.tools.write(_section(seq, turn, pair, fenced_visible(text) if is_visible else fenced(text)))
         for field in turn.masked:
             self.places.scan(getattr(turn, field), seq, field)
+
+    def _time(self, ts: str) -> str:
+        """Return the UTC of a time and keep both; the usual form costs no more than a look."""
+        self._ts = ts
+        # A time of the minute before this one's seconds is read already, so only the seconds can be wrong.
+        if (
+            ts[:17] == self._minute
+            and len(ts) == 24
+            and ts[19] == "."
+            and ts[23] == "Z"
+            and ts[17:19] < "60"
+            and (ts[17:19] + ts[20:23]).isdigit()
+            and ts.isascii()
+        ):
+            self._utc = ts
+            self._ts_spelled = f'"{ts}"'
+            return ts
+        self._utc = utc = utc_of(ts) if ts else ""
+        self._minute = ts[:17] if utc == ts and ts else "-"
+        self._ts_spelled = spelled(ts)
+        return utc
 
     def _pair(self, seq: int, turn: Turn) -> int:
         """Count a tool turn and return the number of its partner, 0 without one (capture.md 5.4)."""
@@ -269,31 +313,30 @@ def tools_head(title: str) -> str:
 
 def _rest(turn: Turn, utc: str, src: int, at: int | str, byte: int | None, pair: int, gone: bool) -> str:
     """Return the members of a line from `utc` on."""
-    parts = [f',"utc":"{utc}"'] if utc else []
-    parts.append(f',"src":{src},"at":{at if type(at) is int else spelled(str(at))}')
+    rest = f',"utc":"{utc}","src":{src}' if utc else f',"src":{src}'
+    rest += f',"at":{at}' if type(at) is int else f',"at":{spelled(str(at))}'
     if byte is not None:
-        parts.append(f',"byte":{byte}')
+        rest += f',"byte":{byte}'
     if turn.rid:
-        parts.append(f',"rid":{spelled(turn.rid)}')
-    if turn.tool:
-        parts.append(f',"tool":{spelled(turn.tool)}')
-    if turn.call:
-        parts.append(f',"call":{spelled(turn.call)}')
-    if pair:
-        parts.append(f',"pair":{pair}')
-    if turn.error:
-        parts.append(',"error":true')
+        rest += f',"rid":{spelled(turn.rid)}'
+    if turn.class_ == "TOOL":
+        if turn.tool:
+            rest += f',"tool":{spelled(turn.tool)}'
+        if turn.call:
+            rest += f',"call":{spelled(turn.call)}'
+        if pair:
+            rest += f',"pair":{pair}'
+        if turn.error:
+            rest += ',"error":true'
     if turn.model:
-        parts.append(f',"model":{spelled(turn.model)}')
+        rest += f',"model":{spelled(turn.model)}'
     if turn.agent:
-        parts.append(f',"agent":{spelled(turn.agent)}')
+        rest += f',"agent":{spelled(turn.agent)}'
     if turn.usage:
-        parts.append(f',"usage":{compact(turn.usage)}')
+        rest += f',"usage":{compact(turn.usage)}'
     if turn.cut:
-        parts.append(f',"cut":{turn.cut}')
-    if gone:
-        parts.append(',"gone":true')
-    return "".join(parts)
+        rest += f',"cut":{turn.cut}'
+    return f'{rest},"gone":true' if gone else rest
 
 
 def _section(seq: int, turn: Turn, pair: int, quoted: str) -> str:
