@@ -71,8 +71,7 @@ def _build(streams: Streams, flags: dict[str, Any]) -> int:
         return _list(streams, flags, config, project.root)
     options = _options(flags, config, project.root)
     if not flags["sources"]:
-        options.named = False
-        options.sources = [_discovered(flags, config, project.root)]
+        _take_discovered(options, flags, config, project.root)
     policy = _policy(project.root, options)
     options.sources = [_one_file(path, options) for path in options.sources]
     return _locked_build(streams, flags, project, config, options, policy)
@@ -335,8 +334,21 @@ def _search(flags: dict[str, Any], config: Config, root: str) -> dict[str, Any]:
     }
 
 
-def _discovered(flags: dict[str, Any], config: Config, root: str) -> str:
-    raise NotImplementedError
+def _take_discovered(options: Options, flags: dict[str, Any], config: Config, root: str) -> None:
+    """Make the session that `--latest` or a lone `--session` finds the source; no person named its path."""
+    from handoff_core.capture import discover
+
+    search = _search(flags, config, root)
+    if flags["latest"]:
+        row = discover.latest(**search)
+    else:
+        if flags["project_dir"] is None:
+            search["project_dir"] = None
+        row = discover.by_id(flags["session"], **search)
+    options.named = False
+    options.sources = [row.path]
+    # In a database the whole id picks the session; a file needs none, and the start of an id is no name.
+    options.session = row.session if discover.holds_many(row) else ""
 
 
 # The ledger
