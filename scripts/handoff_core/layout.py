@@ -11,6 +11,9 @@ import stat
 from handoff_core.errors import HandoffError, UsageError, os_text
 
 LAYOUT_LIMIT = 65_536
+DEEP_KEY = r"""(?:["']?[A-Za-z0-9_-]+["']?[ \t]*\.[ \t]*){100}"""
+"""A dotted key of more than a hundred parts, which costs the TOML parser time by the square of their number."""
+
 MARKERS = (".scratch", os.path.join("scripts", "handoff.py"), ".git")
 LOG_NAME = ".scratch/handoff.jsonl"
 SCHEMAS_NAME = "schemas/scratch"
@@ -100,12 +103,16 @@ def load(path: str, shown: str) -> dict[str, object]:
     data = _layout_bytes(path, shown)
     if data is None:
         return {}
+    import re
     import tomllib
 
     from handoff_core.jsonl import JsonError, decode
 
     try:
-        return tomllib.loads(decode(data).replace("\r\n", "\n"))
+        text = decode(data)
+        if re.search(DEEP_KEY, text):
+            raise RecursionError
+        return tomllib.loads(text.replace("\r\n", "\n"))
     except JsonError as error:
         reason = error.reason
     except RecursionError:
