@@ -178,8 +178,8 @@ def _shaped(view: Text) -> Iterator[Span]:
         end = runs.find(b" ", begin)
         end = len(raw) if end < 0 else end
         for edge in TRIGGERS.finditer(raw, begin - 1, end):
-            for shape in SHAPES_BY_TRIGGER[edge[1]]:
-                span = shape.span(view, edge.start(1))
+            for shape in SHAPES_BY_TRIGGER[edge[edge.lastindex or 0]]:
+                span = shape.span(view, edge.end())
                 if span is not None:
                     yield _extended(raw, span)
         begin = runs.find(shortest, end)

@@ -79,6 +79,7 @@ def any_token(_text: Text, _start: int, _end: int) -> bool:
     return True
 
 
+_L = rb"(?:(?<!\w)|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))"
 _R = rb"(?!\w)"
 
 # fmt: off
@@ -104,7 +105,7 @@ SHAPES = (
     Shape("aws-access-token",            "AKIA ASIA ABIA ACCA", rb"A(?:KI|SI|BI|CC)A[A-Z2-7]{16}(?![A-Z0-9])", varied),
     Shape("gcp-api-key",                 "AIza",            rb"AIza[\w-]{35}", varied),
     Shape("google-oauth-client-secret",  "GOCSPX-",         rb"GOCSPX-[\w-]{28}", varied),
-    Shape("azure-ad-client-secret",      "",                rb"(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])",
+    Shape("azure-ad-client-secret",      "",                _L + rb"(?<![~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])",
                                                             varied, back=6),
     Shape("slack-token",                 "xox",             rb"xox[a-zA-Z]-[\w-]{20,300}", varied),
     Shape("slack-app-token",             "xapp-",
@@ -126,7 +127,7 @@ SHAPES = (
     Shape("digitalocean-pat",            "dop_v1_ doo_v1_ dor_v1_", rb"do[por]_v1_[0-9a-fA-F]{64}", varied),
     Shape("heroku-api-key-v2",           "HRKU-",           rb"HRKU-AA[\w-]{58}", varied),
     Shape("hashicorp-tf-api-token",      "atlasv1.",
-          rb"(?<!\w)[0-9A-Za-z]{14}\.atlasv1\.[\w=-]{60,70}", varied, back=15),
+          _L + rb"[0-9A-Za-z]{14}\.atlasv1\.[\w=-]{60,70}", varied, back=15),
     Shape("vault-service-token",         "hvs. hvb.",       rb"hv[sb]\.[\w-]{90,160}", varied),
     Shape("databricks-api-token",        "dapi",            rb"dapi[0-9a-fA-F]{32}(?:-\d)?", varied),
     Shape("linear-api-key",              "lin_api_",        rb"lin_api_[0-9A-Za-z]{40}", varied),
@@ -152,26 +153,27 @@ SHAPES = (
 # fmt: on
 
 
-_TRIGGER_CONTEXT = {b"": rb"(?<=Q~)", b"A": rb"(?<=:)A"}
+_SHORT_TRIGGERS = (rb"(?<=Q~)()", rb"(?<=:)(A)")
 """Triggers that are too short to be told by themselves, with what must stand before them."""
 
 
 def _trigger_pattern() -> re.Pattern[bytes]:
     r"""Return the pattern of all triggers behind an edge, alternatives with the same first byte taken together.
 
-    An edge is a character that is no word character, or an escape of JSON or of an address (`\n`, `%20`).
+    An edge is a character that is no word character, or an escape of JSON or of an address (`\n`, `%20`). A trigger
+    that comes twice in a row begins no token.
     """
     by_first: dict[bytes, list[bytes]] = {}
     for trigger in sorted({trigger for shape in SHAPES for trigger in shape.triggers}, key=len, reverse=True):
-        if trigger not in _TRIGGER_CONTEXT:
+        if trigger not in {b"", b"A"}:
             by_first.setdefault(trigger[:1], []).append(re.escape(trigger[1:]))
     options = [re.escape(first) + b"(?:" + b"|".join(rests) + b")" for first, rests in by_first.items()]
-    options += _TRIGGER_CONTEXT.values()
-    return re.compile(rb"\W(?:(?<=\\)[nrtbf]|(?<=%)[0-9A-Fa-f]{2})?(?=(" + b"|".join(options) + rb")(?!\1))")
+    looked_for = b"|".join([b"(" + b"|".join(options) + rb")(?!\1)", *_SHORT_TRIGGERS])
+    return re.compile(rb"\W(?:(?<=\\)[nrtbf]|(?<=%)[0-9A-Fa-f]{2})?(?=" + looked_for + b")")
 
 
 TRIGGERS = _trigger_pattern()
-"""Finds the places in a run of token characters where a token may begin (group 1 is the trigger)."""
+"""Finds the places in a run of token characters where a token may begin; its last group is the trigger."""
 
 SHAPES_BY_TRIGGER = {
     trigger: [shape for shape in SHAPES if shape.triggers != (b"",) and trigger.startswith(shape.triggers)]

@@ -32,8 +32,8 @@ class Listed:
 def chosen(source: str, ids: Sequence[str], wanted: str | None, roots: Iterable[str] | None = None) -> str:
     """Return the id of the session to read: the wanted one, by its id or the start of it, else the only one.
 
-    Follows capture.md 1. `roots` are the ids among which the only one is looked for, all when it is not given. Raises Ambiguous with the ids
-    if several fit, Absent if none does.
+    Follows capture.md 1. `roots` are the ids among which the only one is looked for, all when it is not given. Raises
+    Ambiguous with the ids if several fit, Absent if none does.
     """
     if wanted:
         fitting = [name for name in ids if name == wanted] or [name for name in ids if name.startswith(wanted)]
