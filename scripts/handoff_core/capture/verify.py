@@ -14,6 +14,8 @@ from handoff_core.capture.contract import NONE, SEAL_LINES, judge_contract, tail
 from handoff_core.capture.entry_names import MANIFEST, fault_of, shown
 from handoff_core.capture.manifest import (
     BRIEF,
+    FIXED_FILES,
+    LEDGER_FILES,
     PAYLOAD,
     REDACTIONS,
     SUMMARY,
@@ -111,6 +113,28 @@ def verify(folder: SealedFolder, evidence: Evidence, findings: Callable[[str], S
     _check_contents(report, files, manifest.value)
     report.notes += [f"{name} holds something that looks like a secret" for name in files.suspicious]
     return report
+
+
+def copy_files(folder: SealedFolder, entries: Sequence[Entry], target: str) -> None:
+    """Copy the listed part of each file with a meaning into `target`, a new private folder.
+
+    Raises UnfitFile naming the first that cannot be read or has another size than listed, OSError if writing fails.
+    """
+    for entry in entries:
+        if entry.name not in (*FIXED_FILES, *LEDGER_FILES):
+            continue
+        try:
+            descriptor = folder.open(entry.name)
+        except UnfitFile as unfit:
+            raise UnfitFile(f"{entry.name}: {unfit.reason}") from None
+        try:
+            size = os.fstat(descriptor).st_size
+            if size < entry.size or (size > entry.size and not entry.open_tail):
+                raise UnfitFile(f"{entry.name}: {size} bytes instead of {entry.size}")
+            with open(os.path.join(target, entry.name), "xb") as copy:
+                copy.writelines(read_part(descriptor, entry.size))
+        finally:
+            os.close(descriptor)
 
 
 # Step 3: each file

@@ -4,40 +4,91 @@ from __future__ import annotations
 
 import os
 
-from handoff_core.capture.entry_names import shown
+from handoff_core.capture.entry_names import MANIFEST, shown
 from handoff_core.capture.manifest import UnusableManifest, read_manifest
 from handoff_core.capture.sealed_folder import SealedFolder, UnfitFile
-from handoff_core.capture.verify import Evidence, Report
+from handoff_core.capture.verify import Evidence, Report, copy_files
 from handoff_core.capture.verify import verify as verify_fileset
-from handoff_core.errors import DONE, NO_MATCH, NOTHING_TO_BUILD, REFUSED, HandoffError, os_text
+from handoff_core.errors import DONE, NO_MATCH, NOTHING_TO_BUILD, REFUSED, USAGE, HandoffError, os_text
 from handoff_core.layout import current_folder, find_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from handoff_core.capture.policy import Policy
     from handoff_core.text import Streams
 
 
 def verify(streams: Streams, *, fileset: str, against: list[str], json: bool, root: str | None) -> int:
     """Check one fileset, given as its folder or its id, and return 0 if everything fits, else 1 (capture.md 13)."""
     root = find_root(root)
+    for source in against:
+        if not os.path.lexists(source):
+            raise HandoffError(f"--against: {source}: no such source", code=USAGE)
     path = _find(fileset, root)
     from handoff_core.capture.redact import findings
 
     try:
-        with SealedFolder(path) as folder:
-            report = verify_fileset(folder, _evidence(root), findings)
-            _compare(report, against)
+        folder = SealedFolder(path)
     except OSError as error:
         report = Report(path)
         report.add(shown(os.path.basename(path)), f"cannot be opened as a folder: {os_text(error)}")
+        return _print(streams, report, as_json=json)
+    with folder:
+        report = verify_fileset(folder, _evidence(root), findings)
+        if against:
+            _compare(report, folder, against, _policy(root))
+        else:
+            report.notes.append("the source was not read again; --against SOURCE compares with it")
     return _print(streams, report, as_json=json)
 
 
-def _compare(report: Report, against: list[str]) -> None:
-    if not against:
-        report.notes.append("the source was not read again; --against SOURCE compares with it")
+# Against the sources
+
+
+def _compare(report: Report, folder: SealedFolder, against: list[str], policy: Policy) -> None:
+    """Derive the fileset again from its sources and add what differs; what is compared is a private copy."""
+    import tempfile
+
+    from handoff_core.capture.against import compare
+
+    if report.manifest is None:
+        return
+    for source in against:
+        policy.require("R0", source, named=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix="handoff-verify-", ignore_cleanup_errors=True) as copy:
+            copy_files(folder, report.manifest.entries, copy)
+            problems, notes = compare(copy, report.manifest.value, against)
+    except UnfitFile as unfit:
+        problems, notes = [(MANIFEST, f"cannot be derived anew: {unfit.reason}")], []
+    except OSError as error:
+        raise HandoffError(f"cannot derive the fileset anew: {os_text(error)}") from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        what = f"the manifest lacks what a derivation needs ({type(error).__name__})"
+        problems, notes = [(MANIFEST, f"cannot be derived anew: {what}")], []
+    for name, text in problems:
+        report.add(shown(name), text)
+    report.notes += notes
+
+
+def _policy(root: str) -> Policy:
+    """Return the permission policy, by which a source may be read (capture.md 12)."""
+    from handoff_core import data
+    from handoff_core.capture import policy as policies
+    from handoff_core.capture.stores import session_stores
+    from handoff_core.ledger import read_bytes
+
+    own = read_bytes(os.path.join(root, *policies.NAME.split("/")), policies.NAME)
+    home = os.path.expanduser("~")
+    home = home if os.path.isabs(home) else ""
+    policy = policies.read_policy(own, data.read(policies.NAME), root, home)
+    policy.add_store_of_sessions(*session_stores(os.environ, home))
+    return policy
+
+
+# Evidence of a contract
 
 
 def _evidence(root: str) -> Evidence:
