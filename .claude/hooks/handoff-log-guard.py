@@ -168,61 +168,69 @@ if TYPE_CHECKING:
 
 
 MOST_WORDS = 64
+MOST_BRACES = 1000
+DEEPEST = 16
 BRACES = {ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
 OCTAL, HEX = "01234567", "0123456789abcdefABCDEF"
 ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 def expand_braces(text: str) -> list[str]:
-    """Return the words that braces stand for; past the limit of 64 a brace stands for any text."""
-    limit = MOST_WORDS + text.count(COMMA)
+    """Return the words that braces stand for; past 64 words out of several braces they stand for any text."""
+    braces = pairs(text)
+    if braces is None:
+        return [collapsed(text)]
     done = [""]
     at = 0
-    while True:
-        start = text.find(OPEN, at)
-        if start < 0:
-            break
-        choices, end = brace(text, start, limit)
-        if len(done) * len(choices) > limit:
-            choices = [WILD]
+    for start in sorted(braces):
+        if start < at:
+            continue
+        end, commas = braces[start]
+        choices = choices_of(text, start, end, commas)
+        if len(done) > 1 and len(done) * len(choices) > MOST_WORDS:
+            return [collapsed(text)]
         before = text[at:start]
         done = [head + before + choice for head in done for choice in choices]
-        at = end
+        at = end + 1
     return [(head + text[at:]).translate(BRACES) for head in done]
 
 
-def brace(text: str, start: int, limit: int) -> tuple[list[str], int]:
-    """Return the choices of the brace at `start` and where it ends; a brace that is none stands for itself."""
-    depth, pieces, begin = 0, [], start + 1
-    for at in range(start, len(text)):
-        char = text[at]
+def collapsed(text: str) -> str:
+    """Return the text with everything between its first and its last brace standing for any text."""
+    before, _, rest = text.partition(OPEN)
+    return before.translate(BRACES) + WILD + rest.rpartition(CLOSE)[2].translate(BRACES)
+
+
+def pairs(text: str) -> dict[int, tuple[int, list[int]]] | None:
+    """Return where each closed brace ends and where its own commas stand; None if they are nested too deep."""
+    found: dict[int, tuple[int, list[int]]] = {}
+    open_ones: list[tuple[int, list[int]]] = []
+    for at, char in enumerate(text):
         if char == OPEN:
-            depth += 1
-        elif char == COMMA and depth == 1:
-            pieces.append(text[begin:at])
-            begin = at + 1
-        elif char == CLOSE:
-            depth -= 1
-            if depth == 0:
-                pieces.append(text[begin:at])
-                return choices_of(pieces, limit), at + 1
-    return ["{"], start + 1
+            open_ones.append((at, []))
+        elif char == COMMA and open_ones:
+            open_ones[-1][1].append(at)
+        elif char == CLOSE and open_ones:
+            start, commas = open_ones.pop()
+            found[start] = (at, commas)
+            if len(open_ones) > DEEPEST:
+                return None
+    return found if len(found) <= MOST_BRACES else None
 
 
-def choices_of(pieces: list[str], limit: int) -> list[str]:
-    """Return what a brace with these pieces stands for."""
-    if len(pieces) == 1:
-        return numbered(pieces[0]) or ["{" + inner + "}" for inner in inner_choices(pieces[0], limit)]
-    found = [choice for piece in pieces for choice in inner_choices(piece, limit)]
-    return found if len(found) <= limit else [WILD]
+def choices_of(text: str, start: int, end: int, commas: list[int]) -> list[str]:
+    """Return what the brace between these positions stands for."""
+    if not commas:
+        inner = text[start + 1 : end]
+        return numbered(inner) or ["{" + choice + "}" for choice in inner_choices(inner)]
+    cuts = [start, *commas, end]
+    pieces = [text[left + 1 : right] for left, right in zip(cuts, cuts[1:])]
+    return [choice for piece in pieces for choice in inner_choices(piece)]
 
 
-def inner_choices(piece: str, limit: int) -> list[str]:
+def inner_choices(piece: str) -> list[str]:
     """Return the words of a piece inside a brace, which may hold braces of its own."""
-    if OPEN not in piece:
-        return [piece]
-    found = expand_braces(piece)
-    return found if len(found) <= limit else [WILD]
+    return expand_braces(piece) if OPEN in piece else [piece]
 
 
 def numbered(piece: str) -> list[str]:
@@ -1631,15 +1639,22 @@ class Reader:
 def joined(pieces: list[Piece], shared: Shared) -> list[str]:
     """Return the texts that a word's pieces make, each choice with each other one."""
     texts = [""]
+    run: list[str] = []  # fixed pieces that wait to be added
     for piece in pieces:
         if isinstance(piece, str):
-            texts = [text + piece for text in texts] if len(texts) > 1 else [texts[0] + piece]
+            run.append(piece)
+        elif len(piece) == 1:
+            run.append(piece[0])
+            shared.spend(len(piece[0]) >> 10)
         else:
-            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1 and len(piece) > 1:
+            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
                 piece = [UNKNOWN]
-            shared.spend(len(piece) - 1)
-            texts = [text + choice for text in texts for choice in piece]
-    return texts
+            shared.spend(len(piece))
+            fixed = "".join(run)
+            texts = [text + fixed + choice for text in texts for choice in piece]
+            run = []
+    fixed = "".join(run)
+    return [text + fixed for text in texts] if fixed else texts
 
 
 def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
@@ -2788,7 +2803,7 @@ def operands_rule(valued: str = "", longs: str = "", reading: str = "", tree: bo
         options, operands = split_options(call.words[1:], valued, longs)
         if reading and has(options, *reading.split()):
             return
-        for operand in operands:
+        for operand in dict.fromkeys(operands):
             (call.write_tree if tree else call.write)(operand)
 
     return rule

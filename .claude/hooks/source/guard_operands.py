@@ -19,7 +19,7 @@ def operands_rule(valued: str = "", longs: str = "", reading: str = "", tree: bo
         options, operands = split_options(call.words[1:], valued, longs)
         if reading and has(options, *reading.split()):
             return
-        for operand in operands:
+        for operand in dict.fromkeys(operands):
             (call.write_tree if tree else call.write)(operand)
 
     return rule

@@ -810,15 +810,22 @@ class Reader:
 def joined(pieces: list[Piece], shared: Shared) -> list[str]:
     """Return the texts that a word's pieces make, each choice with each other one."""
     texts = [""]
+    run: list[str] = []  # fixed pieces that wait to be added
     for piece in pieces:
         if isinstance(piece, str):
-            texts = [text + piece for text in texts] if len(texts) > 1 else [texts[0] + piece]
+            run.append(piece)
+        elif len(piece) == 1:
+            run.append(piece[0])
+            shared.spend(len(piece[0]) >> 10)
         else:
-            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1 and len(piece) > 1:
+            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
                 piece = [UNKNOWN]
-            shared.spend(len(piece) - 1)
-            texts = [text + choice for text in texts for choice in piece]
-    return texts
+            shared.spend(len(piece))
+            fixed = "".join(run)
+            texts = [text + fixed + choice for text in texts for choice in piece]
+            run = []
+    fixed = "".join(run)
+    return [text + fixed for text in texts] if fixed else texts
 
 
 def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
