@@ -5,15 +5,15 @@ Reads the log under the shared lock, hands the engine what it needs, and prints 
 
 from __future__ import annotations
 
-from handoff_core.errors import LOCK_BUSY, HandoffError, UsageError
+from handoff_core.errors import DONE, LOCK_BUSY, HandoffError, UsageError
 from handoff_core.jsonl import dump_ascii
 from handoff_core.layout import find_project
-from handoff_core.ledger import read_log_bytes, shared_lock
+from handoff_core.ledger import read_bytes, read_log_bytes, shared_lock
 from handoff_core.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from handoff_core.layout import Project
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 REREAD_SECONDS = 0.05
 """How long to wait before a log with a problem is read again: a writer may be half-way (route.md 3)."""
+
+SEALED_BYTES = 1 << 20
+"""Size of a log from which looking at its seal costs less than parsing every line."""
 
 EXIT_CODES = {"dispatch": 0, "escalate": 10, "blocked": 11}
 
@@ -46,17 +49,26 @@ def route(
         from handoff_core.routing.printed import FORMS
 
         streams.out(FORMS[format or "text"]())
-        return 0
-    project = find_project(**files)
-    log = read_log(project, _line_number(at), req_id or None, every_slice=all)
-    made = [_explained(each, explain) for each in _situations(project, log, req_id or None, every_slice=all)]
-    decisions = [decision for decision, _ in made]
+        return DONE
+    asked = Question(req_id or None, _line_number(at), every_slice=all)
+    made = _answers(find_project(**files), asked, explain)
     if explain == "text":
         streams.out("\n".join(text for _, text in made))
     else:
-        printed = list(map(dump_ascii, decisions))
+        printed = [dump_ascii(decision) for decision, _ in made]
         streams.out((f"[{', '.join(printed)}]" if all else printed[0]) + "\n")
-    return max(EXIT_CODES[decision["decision"]] for decision in decisions) if exit_code else 0
+    return max(EXIT_CODES[decision["decision"]] for decision, _ in made) if exit_code else DONE
+
+
+class Question:
+    """What is asked: a slice (None: that of the last line) or every one, of the log up to a line (None: all of it)."""
+
+    __slots__ = ("every_slice", "line", "wanted")
+
+    def __init__(self, wanted: str | None, line: int | None = None, *, every_slice: bool = False) -> None:
+        self.wanted = wanted
+        self.line = line
+        self.every_slice = every_slice
 
 
 def _refuse_contradictions(
@@ -93,16 +105,26 @@ def _line_number(at: str | None) -> int | None:
     return int(digits) if len(digits) <= 18 else 10**18
 
 
-def _situations(project: Project, log: Log, req_id: str | None, *, every_slice: bool) -> Iterator[Situation]:
+def _answers(project: Project, asked: Question, explain: str | None) -> list[tuple[Decision, str]]:
+    """Return each decision that is asked for, explained if that is wanted; the text is that of `--explain=text`."""
+    from handoff_core.routing.reader import DirtyLogError
+
+    try:
+        return [_explained(at, explain) for at in _situations(project, asked)]
+    except DirtyLogError:  # a seal vouched for a line that is no record, so its word is not taken
+        return [_explained(at, explain) for at in _situations(project, asked, trust_seal=False)]
+
+
+def _situations(project: Project, asked: Question, *, trust_seal: bool = True) -> Iterator[Situation]:
     """Yield the situation of the slice asked for, or those of all slices in order of first appearance (1.2)."""
-    wanted: list[str | None] = [req_id]
-    if every_slice and log.is_usable() and log.history is not None and log.history.slices:
+    log = read_log(project, asked, trust_seal=trust_seal)
+    wanted: list[str | None] = [asked.wanted]
+    if asked.every_slice and log.is_usable() and log.history is not None and log.history.slices:
         wanted = list(log.history.slices)
-    make = situations(project, log)
-    return (make(each) for each in wanted)
+    return map(situations(project, log), wanted)
 
 
-def situations(project: Project, log: Log) -> Any:
+def situations(project: Project, log: Log) -> Callable[[str | None], Situation]:
     """Return a function from a req_id (None: that of the last line) to its situation; schemas are read when asked."""
     from handoff_core.routing.situation import Situation
 
@@ -144,23 +166,22 @@ def _explained(at: Situation, explain: str | None) -> tuple[Decision, str]:
 # Reading the log (3)
 
 
-def read_log(project: Project, at: int | None, wanted: str | None, *, every_slice: bool) -> Log:
-    """Return what the log holds, up to line `at` if given; a log with a problem is read twice.
+def read_log(project: Project, asked: Question, *, trust_seal: bool = True) -> Log:
+    """Return what the log holds, as far as the question needs it; a log with a problem is read twice.
 
-    The slice `wanted` is kept, by default that of the last line, or every one. Raises UsageError if the log has no
-    line `at`, HandoffError with exit code 75 if the lock is busy.
+    Raises UsageError if the log has no such line, HandoffError with exit code 75 if the lock is busy.
     """
     import gc
 
     collecting = gc.isenabled()
     gc.disable()  # nothing of what is read is garbage, and looking for it takes longer than reading
     try:
-        log = _read_once(project, at, wanted, every_slice=every_slice)
+        log = _read_once(project, asked, trust_seal=trust_seal)
         if log.problems:
             import time
 
             time.sleep(REREAD_SECONDS)
-            log = _read_once(project, at, wanted, every_slice=every_slice)
+            log = _read_once(project, asked, trust_seal=trust_seal)
     finally:
         if collecting:
             gc.enable()
@@ -172,24 +193,41 @@ def read_log(project: Project, at: int | None, wanted: str | None, *, every_slic
     return log
 
 
-def _read_once(project: Project, at: int | None, wanted: str | None, *, every_slice: bool) -> Log:
+def _read_once(project: Project, asked: Question, *, trust_seal: bool) -> Log:
     from handoff_core.routing.reader import read_history
     from handoff_core.routing.slice import Log
 
+    seal = None
     try:
         with shared_lock(project):
             data = read_log_bytes(project)
+            if trust_seal and asked.line is None and not asked.every_slice and len(data or b"") >= SEALED_BYTES:
+                seal = _seal_bytes(project)
     except HandoffError as error:
         if error.code == LOCK_BUSY:
             raise
         return Log(None, list(map(clean, error.problems)))
-    if at is not None:
-        data = _cut(data or b"", at)
+    if asked.line is not None:
+        data = _cut(data or b"", asked.line)
     if data is None:
         return Log(None, [])
-    history, problems = read_history(data, wanted, every_slice=every_slice)
+    if seal:
+        from handoff_core.routing.sealed import read_sealed
+
+        sealed = read_sealed(data, seal, asked.wanted)
+        if sealed is not None:
+            return Log(sealed, [], sealed.records)
+    history, problems = read_history(data, asked.wanted, every_slice=asked.every_slice)
     unread = any(problem.line is None for problem in problems)
     return Log(history, [clean(str(problem)) for problem in problems], 0 if unread else _count(data))
+
+
+def _seal_bytes(project: Project) -> bytes | None:
+    """Return the seal beside the log, None if there is none or it cannot be read: then every line is parsed."""
+    try:
+        return read_bytes(project.seal, project.seal_shown)
+    except HandoffError:
+        return None
 
 
 def _count(data: bytes) -> int:

@@ -1,6 +1,7 @@
 """What the router knows of the whole log: its slices, the open question, waiting refactors, the owner's word.
 
-Made in one pass, which looks at records of four types only beyond sorting them into slices. Imports `records`, `gates`.
+Made in one pass, which looks at records of four types only beyond sorting them into slices. Imports `gates`, `records`
+and `routing.facts`, `reading`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from handoff_core.records import (
     HUMAN,
     INTAKE_DECISION,
 )
+from handoff_core.routing.facts import fact
+from handoff_core.routing.reading import line_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,22 +35,34 @@ class History:
     """The records of a log, sorted into slices, and the facts that cross slices.
 
     `entries` are the records in order. With `only`, the records of other slices are looked at and let go; they may be
-    left out altogether if they are neither consultations, design-blocks nor intake-decisions, and `records` then gives
-    the number of all. `slices` holds the kept entries by req_id in order of first appearance.
+    left out altogether if they are none of CROSSING, and `records` then gives the number of all. `slices` holds the
+    kept entries by req_id in order of first appearance, `last` is the last of the entries.
     """
-
-    __slots__ = ("_requests", "_verdicts", "last", "owner_spoke", "pending", "records", "slices", "waiting")
 
     def __init__(self, entries: Iterable[Entry], *, only: str | None = None, records: int | None = None) -> None:
         self.slices: dict[str, list[Entry]] = {}
-        self.owner_spoke = False
+        self.last: Entry | None = None
         self._requests: dict[str, Entry] = {}
         self._verdicts: dict[str, object] = {}
-        self.last: Entry | None = None
+        self._human_intake = False
         count = self._sort(entries) if only is None else self._pick(entries, only)
         self.records = count if records is None else records
-        self.pending = first_to_the_human(self._requests.values())
-        self.waiting = sorted(req_id for req_id, verdict in self._verdicts.items() if verdict == REFACTOR_FIRST)
+
+    @fact
+    def pending(self) -> Entry | None:
+        """Return the request that holds the log: of each slice's unanswered last one to the human the first (8.3)."""
+        to_the_human = (entry for entry in self._requests.values() if names_human(entry[1].get("target")))
+        return min(to_the_human, key=line_of, default=None)
+
+    @fact
+    def owner_spoke(self) -> bool:
+        """Say whether the log holds an intake-decision by the human (9.4.1)."""
+        return self._human_intake
+
+    @fact
+    def waiting(self) -> list[str]:
+        """Return the slices whose latest design-block says `refactor-first`, by code point (5)."""
+        return sorted(req_id for req_id, verdict in self._verdicts.items() if verdict == REFACTOR_FIRST)
 
     def _sort(self, entries: Iterable[Entry]) -> int:
         """Sort the entries into their slices; return how many there are."""
@@ -85,7 +100,7 @@ class History:
         """Take a record that other slices may look at; any other changes nothing."""
         kind = entry[1].get("type")
         if kind == INTAKE_DECISION:
-            self.owner_spoke = self.owner_spoke or entry[1].get("author") == HUMAN
+            self._human_intake = self._human_intake or entry[1].get("author") == HUMAN
         elif not isinstance(req_id, str) or not req_id:
             return
         elif kind == CONSULTATION_REQUEST:
@@ -100,10 +115,3 @@ class History:
         if req_id not in self.waiting:
             return self.waiting
         return [other for other in self.waiting if other != req_id]
-
-
-def first_to_the_human(requests: Iterable[Entry]) -> Entry | None:
-    """Return the request to the human on the lowest line among each slice's unanswered last one (route.md 8.3)."""
-    return min(
-        (entry for entry in requests if names_human(entry[1].get("target"))), key=lambda entry: entry[0], default=None
-    )

@@ -27,7 +27,7 @@ _SURROGATE = "lone surrogate"
 _scan_value = jsonl._scan  # noqa: SLF001 - the scanner below `jsonl.parse`, whose other checks are made here in bulk
 
 
-class _DirtyError(Exception):
+class DirtyLogError(Exception):
     """Leave the fast pass: a line is no record."""
 
 
@@ -42,18 +42,18 @@ def read_history(data: bytes, wanted: str | None, *, every_slice: bool) -> tuple
     lines = data.split(b"\n")
     try:
         if lines.pop():
-            raise _DirtyError
+            raise DirtyLogError
         entries = _entries(lines, _is_doubtful if _holds_doubtful_lines(data) else None)
-        only = None if every_slice else wanted or _req_id(lines[-1])
+        only = None if every_slice else wanted or req_id_of(lines[-1])
         return History(entries, only=only, records=len(lines)), []
-    except _DirtyError:
+    except DirtyLogError:
         _load_json_errors()
         problems = [problem for problem in scan(data)[1] if problem.text != f"invalid JSON ({_SURROGATE})"]
         return History(()), problems
 
 
 def _entries(lines: list[bytes], is_doubtful: Callable[[str], bool] | None) -> Iterator[Entry]:
-    """Yield an entry for every line; raise _DirtyError at one that is no record.
+    """Yield an entry for every line; raise DirtyLogError at one that is no record.
 
     `is_doubtful` tells the lines which the scanner alone cannot judge; None if there are none.
     """
@@ -84,23 +84,28 @@ def _is_doubtful(text: str) -> bool:
 
 
 def _strict_record(line: bytes) -> Record:
-    """Return the record on a line, read by the book; raise _DirtyError if it is none."""
+    """Return the record on a line, read by the book; raise DirtyLogError if it is none."""
     _load_json_errors()
     try:
         text = jsonl.decode(line)
         record = jsonl.parse(text)
     except jsonl.JsonError as error:
         if error.reason != _SURROGATE:
-            raise _DirtyError from None
+            raise DirtyLogError from None
         record = _scan_value(text.strip(" \t\r"), 0)[0]
     if not isinstance(record, dict):
-        raise _DirtyError
+        raise DirtyLogError
     return record
 
 
-def _req_id(line: bytes) -> str | None:
-    """Return the req_id of a line, None where it has none or is no record."""
-    req_id = next(_entries([line], _is_doubtful))[1].get("req_id")
+def entry_of(line: bytes) -> Record:
+    """Return the record on one line; raise DirtyLogError if it is none."""
+    return next(_entries([line], _is_doubtful))[1]
+
+
+def req_id_of(line: bytes) -> str | None:
+    """Return the req_id of the record on a line, None where it has none; raise DirtyLogError if it is no record."""
+    req_id = entry_of(line).get("req_id")
     return req_id if isinstance(req_id, str) else None
 
 
