@@ -14,6 +14,7 @@ from handoff_core.routing.router import decide
 from handoff_core.routing.sealed import read_sealed
 from handoff_core.routing.situation import Situation
 from handoff_core.routing.slice import Log
+
 from tests.ledger_vectors import seal_of
 from tests.records import a_build_pass, a_design_block, a_prd_entry
 from tests.routing.cases import bytes_of
