@@ -1,4 +1,4 @@
-"""Builds a fileset: reads the sources, compares with what is there, writes everything anew, swaps it in (capture.md 1-10).
+"""Builds a fileset: reads the sources, compares with what is there, writes all anew, swaps it in (capture.md 1 to 10).
 
 The command hands in options, policy, ledger slice, clock and commit. Imports modules of `capture` alone.
 """
@@ -6,28 +6,29 @@ The command hands in options, policy, ledger slice, clock and commit. Imports mo
 from __future__ import annotations
 
 import os
+import stat
 
 from handoff_core.capture import fileset, growth, names, sniff
+from handoff_core.capture.changes import Changes, matched
 from handoff_core.capture.companions import subagent_files
 from handoff_core.capture.derived import Derived
 from handoff_core.capture.manifest import BRIEF, PAYLOAD, REDACTIONS, SUMMARY, TIMELINE, TOOLS
 from handoff_core.capture.reading import Earlier, Tally, read_source
-from handoff_core.capture.redact import Redactor
 from handoff_core.capture.source import Folder, Source
 from handoff_core.capture.store import MANIFEST, MANIFEST_LIMIT, PROJECTS, check_target, filed_under, read_regular
-from handoff_core.capture.timeline import Preparer, Stream, Timeline, turn_of
+from handoff_core.capture.timeline import Preparer, Stream, Timeline
 from handoff_core.capture.turns import TOKEN_KINDS, Session
 from handoff_core.errors import DAMAGED_SOURCE, NOTHING_TO_BUILD, HandoffError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any, BinaryIO
 
-    from handoff_core.capture.growth import Captured, Change
+    from handoff_core.capture.growth import Captured
     from handoff_core.capture.joining import Joined
     from handoff_core.capture.policy import Policy
+    from handoff_core.capture.redact import Redactor
     from handoff_core.capture.store import Workspace
 
 NAMED_BAD = 5
@@ -72,7 +73,7 @@ class Options:
         }
 
 
-class Refused(HandoffError):
+class Refused(HandoffError):  # noqa: N818 - the word of `--json`
     """Report a session that gives no fileset: no turns (exit 4) or damaged records (exit 5)."""
 
     def __init__(self, problem: str, fix: str, code: int, bad_lines: list[dict[str, Any]]) -> None:
@@ -145,7 +146,7 @@ class Builder:
     def run(self) -> Result:
         """Read, compare, write and publish; raise HandoffError, `Refused` where there is nothing to build."""
         options, mask = self.options, self.redactor.mask
-        paths = [(path, None) for path in options.sources]
+        paths: list[tuple[str, str | None]] = [(path, None) for path in options.sources]
         for path, _ in paths:
             mask(os.path.basename(path))
         self.given_session = mask(options.session)
@@ -295,23 +296,26 @@ class Builder:
 
     # Growing
 
-    def grow(self, reading: Reading, old: dict[str, Any], target: str) -> _Changes:
+    def grow(self, reading: Reading, old: dict[str, Any], target: str) -> Changes:
         """Compare with the fileset that is there; where captured turns stay, write the timeline anew with them."""
-        path = os.path.join(target, TIMELINE)
         try:
-            with open(path, "rb") as file:
+            with open_there(target, TIMELINE) as file:
                 captured = growth.Captured(file)
-                changes = _Changes(old, reading, captured, growth.Captured(reading.streams[TIMELINE].file))
+                changes = self.changes_of(old, reading, captured, growth.Captured(reading.streams[TIMELINE].file))
                 if changes.needs_merge():
                     self.merge(reading, changes)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HandoffError(
-                f"{TIMELINE} of the fileset that is there cannot be read ({type(error).__name__}); it is not built over",
+                f"{TIMELINE} of the fileset in the way cannot be read ({type(error).__name__}); it is not built over",
                 "move the fileset away, or check it with verify",
             ) from None
         return changes
 
-    def merge(self, reading: Reading, changes: _Changes) -> None:
+    def changes_of(self, old: dict[str, Any], reading: Reading, captured: Captured, fresh: Captured) -> Changes:
+        """Return what becomes of every source."""
+        return Changes(old, reading.tallies, captured, fresh)
+
+    def merge(self, reading: Reading, changes: Changes) -> None:
         """Write the timeline anew, captured turns that are no longer in a source, or in none given, included."""
         reading.set_aside()
         merged = Reading(self.workspace, self.options, self.facts.session)
@@ -325,9 +329,7 @@ class Builder:
 
     # Writing
 
-    def finish(
-        self, reading: Reading, old: dict[str, Any] | None, target: str, changes: _Changes | None
-    ) -> Result:
+    def finish(self, reading: Reading, old: dict[str, Any] | None, target: str, changes: Changes | None) -> Result:
         """Write what depends on everything else, and publish, unless nothing is new."""
         facts = self.facts
         if changes is not None:
@@ -337,17 +339,20 @@ class Builder:
         else:
             facts.watermark = max(reading.timeline.seq, int(old["watermark"]) if old else 0)
             facts.warnings = self.warnings(reading, changes)
-            facts.tail = fileset.tail_of(read_regular(os.path.join(target, BRIEF), MANIFEST_LIMIT) or b"") if old else b""
+            facts.tail = (
+                fileset.tail_of(read_regular(os.path.join(target, BRIEF), MANIFEST_LIMIT) or b"") if old else b""
+            )
             manifest = self.write(reading)
             self.workspace.publish(target)
             result = Result("built", target, manifest)
             result.new = changes.added if changes is not None else reading.timeline.seq
-        result.warnings = self.warnings(reading, changes)
+        # What the policy ignores concerns this machine, not the session: it is said, and not written into the brief.
+        result.warnings = [*self.warnings(reading, changes), *self.policy.warnings]
         result.notes = self.notes(reading)
         result.bad_lines = [row for tally in reading.tallies for row in _bad_lines(tally, self.redactor.mask)]
         return result
 
-    def is_same(self, old: dict[str, Any], changes: _Changes, target: str) -> bool:
+    def is_same(self, old: dict[str, Any], changes: Changes, target: str) -> bool:
         """Say whether a build would say nothing that the fileset does not say (capture.md 8)."""
         facts = self.facts
         keys = ("name", "bytes", "sha256", "kept")
@@ -355,16 +360,25 @@ class Builder:
         after = [[row[key] for key in keys] for row in facts.sources]
         told = (old.get("overrides"), old.get("options"), (old.get("ledger") or {}).get("lines"))
         joined = self.joined
-        if joined is not None and read_regular(os.path.join(target, "LEDGER.jsonl"), len(joined.ledger)) != joined.ledger:
+        if (
+            joined is not None
+            and read_regular(os.path.join(target, "LEDGER.jsonl"), len(joined.ledger)) != joined.ledger
+        ):
             return False
         lines = joined.manifest()["lines"] if joined else None
-        return not changes.added and not changes.rewritten and before == after and told == (
-            facts.overrides,
-            facts.options,
-            lines,
+        return (
+            not changes.added
+            and not changes.rewritten
+            and before == after
+            and told
+            == (
+                facts.overrides,
+                facts.options,
+                lines,
+            )
         )
 
-    def warnings(self, reading: Reading, changes: _Changes | None) -> list[str]:
+    def warnings(self, reading: Reading, changes: Changes | None) -> list[str]:
         """Return what was lost, kept back or replaced, one line each (capture.md 5.6)."""
         rows = self.facts.sources
         found = [
@@ -381,7 +395,6 @@ class Builder:
         found += _history(reading.tallies)
         found += changes.warnings() if changes is not None else []
         found += [line for tally in reading.tallies for line in tally.session.warnings]
-        found += self.policy.warnings
         if self.redactor.mode == "off":
             found.append("secrets are kept (--no-redact)")
         return found
@@ -455,181 +468,19 @@ class Builder:
         os.unlink(aside)
 
 
-class _Changes:
-    """What becomes of every source of a fileset that is built again (capture.md 8)."""
-
-    def __init__(self, old: dict[str, Any], reading: Reading, captured: Captured, fresh: Captured) -> None:
-        self.old_rows: list[dict[str, Any]] = list(old["sources"])
-        self.tallies = reading.tallies
-        self.captured = captured
-        self.fresh = fresh
-        self.usage_kept: dict[str, int] = {}
-        self._known = [str(row["name"]) for row in self.old_rows]
-        self._mask = [tally.row(tally.session.mask) for tally in reading.tallies]
-        self._fresh_of = _matched(self._known, [row["name"] for row in self._mask])
-        new = [index for index in range(len(self.tallies)) if index not in self._fresh_of.values()]
-        self.order: list[tuple[int | None, int | None]] = [
-            *((index, self._fresh_of.get(index)) for index in range(len(self.old_rows))),
-            *((None, index) for index in new),
-        ]
-        """Old and new number of each source, in the order of the manifest."""
-        self._lost: dict[int, bytearray] = {}
-        self.changes = self._compare()
-
-    def _compare(self) -> list[Change | None]:
-        """Return the change of each source, None for one that was not given."""
-        earlier = Earlier() if len(self.order) > 1 else None
-        changes: list[Change | None] = []
-        for before, now in self.order:
-            if earlier is not None:
-                earlier.begin_source()
-            if now is None:
-                changes.append(None)
-                if earlier is not None and before is not None:
-                    for value in self.captured.turns(before):
-                        earlier.has(turn_of(value))
-                continue
-            new = self._identities(now, earlier)
-            old = self.captured.identities(before) if before is not None else growth.array("q")
-            changes.append(growth.compare(old, new))
-        return changes
-
-    def _identities(self, now: int, earlier: Earlier | None) -> array[int]:
-        """Return the identities of the turns just read that no earlier source has; note which ones one has."""
-        if earlier is None:
-            return self.fresh.identities(now)
-        found = growth.array("q")
-        lost = self._lost[now] = bytearray(self.fresh.count(now))
-        for index, value in enumerate(self.fresh.turns(now)):
-            if earlier.has(turn_of(value)):
-                lost[index] = 1
-            else:
-                found.append(growth.identity(value))
-        return found
-
-    @property
-    def added(self) -> int:
-        """Return the number of new turns."""
-        return sum(change.added for change in self.changes if change is not None)
-
-    @property
-    def rewritten(self) -> int:
-        """Return the number of captured turns that were replaced."""
-        return sum(change.rewritten for change in self.changes if change is not None)
-
-    def needs_merge(self) -> bool:
-        """Say whether the fileset holds more than what was just read."""
-        kept = any(change is None or change.kept for change in self.changes)
-        return kept or any(map(any, self._lost.values()))
-
-    def mark(self, rows: list[dict[str, Any]]) -> None:
-        """Write into the manifest's rows how many turns are kept and were replaced."""
-        for row, change in zip(rows, self.changes, strict=True):
-            if change is not None:
-                row["kept"], row["rewritten"] = change.kept, change.rewritten
-
-    def warnings(self) -> list[str]:
-        """Return what the comparison lost or kept, one line each."""
-        found = []
-        for change, (before, _) in zip(self.changes, self.order, strict=True):
-            kept = self.old_rows[before].get("kept", 0) if change is None and before is not None else 0
-            kept = change.kept if change is not None else kept
-            if kept:
-                found.append(f"{kept} captured turns are no longer in the source; they are kept")
-            if change is not None and change.rewritten:
-                found.append(
-                    f"rewritten from turn {change.first} on; {change.rewritten} captured turns were replaced"
-                )
-        return found
-
-    def write(self, timeline: Timeline) -> list[dict[str, Any]]:
-        """Write the turns of all sources in their order; return the sources' rows."""
-        shift = growth.greatest_number(turn for index in range(len(self.order)) for turn in self._kept(index))
-        rows = []
-        for number, ((before, now), change) in enumerate(zip(self.order, self.changes, strict=True)):
-            timeline.begin_source()
-            start = timeline.seq
-            if change is None or now is None:
-                for value in self._kept(number):
-                    self._keep(timeline, value, number, gone=value.get("gone") is True)
-                rows.append(dict(self.old_rows[before or 0]))
-                continue
-            old = list(self._kept(number))
-            for value in old[: change.front]:
-                self._keep(timeline, value, number, gone=True)
-            self._add_new(timeline, now, number, shift)
-            for value in old[change.front :]:
-                self._keep(timeline, value, number, gone=True)
-            rows.append({**self._row(now), "turns": timeline.seq - start})
-        return rows
-
-    def _kept(self, index: int) -> Iterator[dict[str, Any]]:
-        """Yield the captured turns of a source that stay."""
-        (before, _), change = self.order[index], self.changes[index]
-        if before is None:
-            return
-        count = self.captured.count(before)
-        for place, value in enumerate(self.captured.turns(before)):
-            if change is None or place < change.front or place >= count - change.behind:
-                yield value
-
-    def _keep(self, timeline: Timeline, value: dict[str, Any], number: int, *, gone: bool) -> None:
-        turn = turn_of(value)
-        for kind, count in (turn.usage or {}).items():
-            self.usage_kept[kind] = self.usage_kept.get(kind, 0) + count
-        timeline.add(turn, number, value["at"], value.get("byte"), gone=gone)
-
-    def _add_new(self, timeline: Timeline, now: int, number: int, shift: int) -> None:
-        lost = self._lost.get(now)
-        for index, value in enumerate(self.fresh.turns(now)):
-            if lost and lost[index]:
-                continue
-            turn = turn_of(value)
-            if shift:
-                for field in turn.masked:
-                    setattr(turn, field, growth.shifted(getattr(turn, field), shift))
-            timeline.add(turn, number, value["at"], value.get("byte"))
-
-    def _row(self, now: int) -> dict[str, Any]:
-        """Return a source's row; records that lost all their turns to an earlier source are merged."""
-        row = self._mask[now]
-        lost = self._lost.get(now)
-        if lost and any(lost):
-            emptied = _emptied(self.fresh.turns(now), lost)
-            row["records"]["used"] -= emptied
-            row["records"]["merged"] += emptied
-        return row
-
-
-def _emptied(turns: Iterable[dict[str, Any]], lost: bytearray) -> int:
-    """Return how many records gave only turns that are lost; turns of one place and id are of one record."""
-    emptied = 0
-    place: object = None
-    whole = False
-    for value, gone in zip(turns, lost, strict=True):
-        here = (value["at"], value.get("byte"), value.get("rid"))
-        if here != place:
-            emptied += whole
-            place, whole = here, True
-        whole = whole and bool(gone)
-    return emptied + whole
-
-
-def _matched(known: list[str], given: list[str]) -> dict[int, int]:
-    """Return for each recorded source the given one of the same name; equal names are matched in order."""
-    matched: dict[int, int] = {}
-    for now, name in enumerate(given):
-        before = next((i for i, old in enumerate(known) if old == name and i not in matched), None)
-        if before is not None:
-            matched[before] = now
-    return matched
+def open_there(folder: str, name: str) -> BinaryIO:
+    """Return a file of a fileset opened for reading; raise OSError for a link or anything that is no regular file."""
+    path = os.path.join(folder, name)
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise OSError(0, f"{name} is no regular file")
+    return open(path, "rb")
 
 
 def _recorded_order(old: dict[str, Any], tallies: list[Tally]) -> list[int] | None:
     """Return the order in which the sources are to be read again, None where they were read in it."""
     known = [str(row.get("name")) for row in old.get("sources", ())]
-    matched = _matched(known, [tally.session.mask(tally.source.name) for tally in tallies])
-    order = [matched[index] for index in sorted(matched)]
+    found = matched(known, [tally.session.mask(tally.source.name) for tally in tallies])
+    order = [found[index] for index in sorted(found)]
     order += [index for index in range(len(tallies)) if index not in order]
     return order if order != sorted(order) else None
 

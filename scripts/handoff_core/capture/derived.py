@@ -84,8 +84,7 @@ class Derived:
         if utc:
             if not self.first_utc or utc < self.first_utc:
                 self.first_utc = utc
-            if utc > self.last_utc:
-                self.last_utc = utc
+            self.last_utc = max(self.last_utc, utc)
         self.rows.append((seq, class_, turn.tool or "", text if len(text) <= _ROW_TEXT else text[:_ROW_TEXT]))
         if turn.agent is None and class_ in (USER, AGENT):
             self._hear(seq, class_, text)

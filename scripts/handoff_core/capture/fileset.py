@@ -18,7 +18,16 @@ from hashlib import sha256
 from handoff_core import __version__
 from handoff_core.capture.contract import NONE, SEAL_LINES, judge_contract
 from handoff_core.capture.derived import OBJECTIVE_LENGTH, STATE_LENGTH, SUMMARY_STATE_LENGTH
-from handoff_core.capture.manifest import BRIEF, PAYLOAD, REDACTIONS, SCHEMA_VERSION, SUMMARY, TIMELINE, TOOLS, digest_of
+from handoff_core.capture.manifest import (
+    BRIEF,
+    PAYLOAD,
+    REDACTIONS,
+    SCHEMA_VERSION,
+    SUMMARY,
+    TIMELINE,
+    TOOLS,
+    digest_of,
+)
 from handoff_core.capture.timeline import hidden_escaped, spelled
 from handoff_core.capture.turns import TOOL
 from handoff_core.text_markdown import cell, code, fenced
@@ -107,11 +116,15 @@ def _head(facts: Facts, derived: Derived) -> str:
         f"- **Harness:** {code(facts.harness)}",
         f"- **Model:** {code(facts.model)}" if facts.model else "",
         f"- **Turns:** {derived.turns} ({counts})",
-        f"- **Tools:** {tools['calls']} calls, {tools['results']} results, "
-        f"{tools['unpaired']} unpaired, {tools['failed']} failed",
+        (
+            f"- **Tools:** {tools['calls']} calls, {tools['results']} results, "
+            f"{tools['unpaired']} unpaired, {tools['failed']} failed"
+        ),
         f"- **Time:** {derived.first_utc} to {derived.last_utc}" if derived.first_utc else "",
-        f"- **Captured:** {facts.created_at}, updated {facts.updated_at}, "
-        f"revision {facts.revision}, watermark {facts.watermark}",
+        (
+            f"- **Captured:** {facts.created_at}, updated {facts.updated_at}, "
+            f"revision {facts.revision}, watermark {facts.watermark}"
+        ),
         f"- **Evidence class:** {EVIDENCE_CLASS}",
     ]
     return "\n".join(line for line in lines if line) + "\n\n"
@@ -135,7 +148,8 @@ def _newest(kept: int, total: int) -> str:
 
 def _rows(derived: Derived) -> str:
     rows = "".join(
-        f"| {seq} | {class_} | {cell(f'{tool} {text}' if tool else text)} |\n" for seq, class_, tool, text in derived.rows
+        f"| {seq} | {class_} | {cell(f'{tool} {text}' if tool else text)} |\n"
+        for seq, class_, tool, text in derived.rows
     )
     head = "| seq | class | text |\n|---:|---|---|\n"
     return f"## Recent turns\n\n{head}{rows}{_newest(len(derived.rows), derived.turns)}\n"

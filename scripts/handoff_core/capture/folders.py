@@ -27,7 +27,9 @@ def session_in(folder: str, from_: str, include: Iterable[str], exclude: Iterabl
     """
     if from_ == "opencode" or is_opencode_store(folder):
         return folder
-    found = [path for path in sorted(_files(folder, include, exclude)) if _is_session(os.path.join(folder, path), from_)]
+    found = [
+        path for path in sorted(_files(folder, include, exclude)) if _is_session(os.path.join(folder, path), from_)
+    ]
     if not found:
         raise HandoffError(f"{folder}: no reader recognises a file in it", code=NOTHING_TO_BUILD)
     if len(found) > 1:

@@ -146,4 +146,6 @@ def greatest_number(turns: Iterable[dict[str, Any]]) -> int:
 
 def shifted(text: str, shift: int) -> str:
     """Return a masked text with the numbers of its secrets raised, so that they differ from those that are kept."""
-    return PLACEHOLDER.sub(lambda m: f"[REDACTED:{m.group(1)}:{int(m.group(2)) + shift}]" if m.group(2) else m.group(), text)
+    return PLACEHOLDER.sub(
+        lambda m: f"[REDACTED:{m.group(1)}:{int(m.group(2)) + shift}]" if m.group(2) else m.group(), text
+    )

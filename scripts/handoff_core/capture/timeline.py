@@ -238,9 +238,7 @@ class Timeline:
         self.derived.take(seq, turn, text, utc)
         self.derived.take_line(len(text), len(line) if line.isascii() else len(utf8(line)))
         if is_tool:
-            is_visible = printable and not (
-                "\\u00" in quoted or "\\r" in quoted or "\\b" in quoted or "\\f" in quoted
-            )
+            is_visible = printable and not ("\\u00" in quoted or "\\r" in quoted or "\\b" in quoted or "\\f" in quoted)
             self.tools.write(_section(seq, turn, pair, fenced_visible(text) if is_visible else fenced(text)))
         for field in turn.masked:
             self.places.scan(getattr(turn, field), seq, field)
@@ -349,7 +347,7 @@ def _section(seq: int, turn: Turn, pair: int, quoted: str) -> str:
 
 
 def turn_of(value: dict[str, Any]) -> Turn:
-    """Return the turn of a line of a timeline, ready to be added again; raise KeyError or TypeError for no such line."""
+    """Return the turn of a timeline's line, ready to be added again; raise KeyError or TypeError for no such line."""
     turn = Turn(value["class"], value["kind"], value["text"])
     if turn.class_ not in CLASSES or type(turn.text) is not str:
         raise TypeError("no line of a timeline")

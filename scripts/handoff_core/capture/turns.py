@@ -23,16 +23,16 @@ For **every** record the reader yields exactly one outcome `(record, turns, fate
 and, when there are none, `SKIPPED` (no conversation in it) or `MERGED` (captured already, or replaced later). With
 turns the fate is `USED` whatever was said. So `read = used + merged + skipped + bad` holds by itself.
 
-A turn is made by `said`, `thought`, `called` or `answered`; all other fields (`ts`, `model`, `agent`, `rid`) are set as
-attributes, or for all turns of a record by `stamp`. The core does the rest: `seq`, `src`, `at`, `byte`, `utc`, pairs by
-`call` within one agent in either order, masking, cuts, dropping of blank turns (calls and results stay). A call gets its
-arguments as the value found; they are written as compact JSON after masking. Nothing is masked by a reader.
+A turn is made by `said`, `thought`, `called` or `answered`; all other fields (`ts`, `model`, `agent`, `rid`) are set
+as attributes, or for all turns of a record by `stamp`. The core does the rest: `seq`, `src`, `at`, `byte`, `utc`, pairs
+by `call` within one agent in either order, masking, cuts, dropping of blank turns (calls and results stay). A call gets
+its arguments as the value found; they are written as compact JSON after masking. Nothing is masked by a reader.
 
 Facts are told to the session as they are met, the first one counts: `session.found_id`, `.found_folder`,
-`.found_model`, `.found_harness`, `.found_thread`. Tokens: `session.count_tokens(key, {...})` for numbers that repeat for
-one request, `session.count_total({...})` for cumulative ones, told before the outcome whose first turn shall carry them.
-`session.warn` and `session.note` take one line each. What must be unpacked or opened is done by two modules that readers
-never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`, and
+`.found_model`, `.found_harness`, `.found_thread`. Tokens: `session.count_tokens(key, {...})` for numbers that repeat
+for one request, `session.count_total({...})` for cumulative ones, told before the outcome whose first turn shall carry
+them. `session.warn` and `session.note` take one line each. What must be unpacked or opened is done by two modules that
+readers never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`, and
 `database.connect(path)` returns the connection and `database.tables(path)` the columns of each table, a
 `dict[str, set[str]]`; both raise HandoffError. `session.wanted` is the text of `--session`, `session.subagents`
 that of `--subagents`; a reader that must choose among sessions raises `Ambiguous` or `Absent`.
@@ -156,7 +156,7 @@ def stamp(turns: Iterable[Turn], ts: str = "", rid: str | None = None, model: st
 
 
 def joined(turns: Iterable[Turn]) -> list[Turn]:
-    """Return `turns` with neighbouring texts of the same class and kind as one, joined by a line feed; blank ones go."""
+    """Return `turns` with neighbouring texts of one class and kind joined by a line feed; blank ones go."""
     made: list[Turn] = []
     last = None
     for turn in turns:
@@ -334,14 +334,14 @@ class Session:
             self.usage[kind] = self.usage.get(kind, 0) + number
 
 
-class Ambiguous(HandoffError):
+class Ambiguous(HandoffError):  # noqa: N818 - it says what was found, the command says that it failed
     """Report that several sessions fit (exit 3); `names` are their ids."""
 
     def __init__(self, source: str, names: Iterable[str]) -> None:
         super().__init__(f"{source} holds several sessions: {', '.join(names)}", "pick one with --session ID", NO_MATCH)
 
 
-class Absent(HandoffError):
+class Absent(HandoffError):  # noqa: N818 - as above
     """Report that the source holds no such session (exit 4)."""
 
     def __init__(self, source: str, wanted: str = "") -> None:

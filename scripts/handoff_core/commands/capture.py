@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from handoff_core.errors import DONE, NO_MATCH, REFUSED, USAGE, HandoffError, UsageError
+from handoff_core.errors import DONE, NO_MATCH, REFUSED, USAGE, HandoffError, UsageError, os_text
 from handoff_core.layout import current_folder, find_project
 
 TYPE_CHECKING = False
@@ -170,9 +170,8 @@ def _one_file(path: str, options: Options) -> str:
 def _locked_build(
     streams: Streams, flags: dict[str, Any], project: Project, config: Config, options: Options, policy: Policy
 ) -> int:
-    from handoff_core.capture.build import Builder, Refused
     from handoff_core.capture.redact import Redactor
-    from handoff_core.capture.store import Workspace, lock_store, make_folders, refresh_index, sweep, sweep_store
+    from handoff_core.capture.store import refresh_index
 
     redactor = Redactor(enabled=options.redact)
     joined = _joined(flags, project, config, options, redactor) if flags["req_id"] else None
@@ -181,30 +180,57 @@ def _locked_build(
     target = os.path.abspath(options.out) if options.out is not None else options.store
     named = options.out is not None or bool(os.environ.get("HANDOFFS_ROOT"))
     policy.require("R1", target, named=named)
-    lock, why_none = lock_store(options.store)
-    with lock:
-        if why_none:
-            streams.note(f"warning: the store's lock cannot be had ({why_none}); going on without it")
-        parent = os.path.dirname(target) if options.out is not None else options.store
-        make_folders(parent)
-        sweep_store(options.store)
-        if options.out is not None:
-            sweep(parent, os.path.basename(target))
-        workspace = Workspace(parent, os.path.basename(target) if options.out is not None else "build")
-        progress = _Progress(streams, shown=not flags["quiet"])
-        try:
-            result = Builder(options, workspace, policy, redactor, joined, progress.tick).run()
-        except Refused as refused:
-            progress.remove()
-            if flags["json"]:
-                streams.out(_refused_json(refused))
-            raise
-        finally:
-            progress.remove()
-            workspace.discard()
-        if options.out is None and result.status == "built":
-            refresh_index(options.store, os.path.basename(os.path.dirname(result.folder)))
+    try:
+        with _locked(streams, options.store):
+            result = _run(streams, flags, options, target, policy, redactor, joined)
+            if options.out is None and result.status == "built":
+                refresh_index(options.store, os.path.basename(os.path.dirname(result.folder)))
+    except OSError as error:
+        raise HandoffError(
+            f"cannot write the fileset: {os_text(error)}", "the one that was there is unchanged"
+        ) from None
     return _report(streams, flags, result)
+
+
+def _locked(streams: Streams, store: str) -> Any:
+    """Return the store's lock; say so where none can be had."""
+    from handoff_core.capture.store import lock_store
+
+    lock, why_none = lock_store(store)
+    if why_none:
+        streams.note(f"warning: the store's lock cannot be had ({why_none}); going on without it")
+    return lock
+
+
+def _run(
+    streams: Streams,
+    flags: dict[str, Any],
+    options: Options,
+    target: str,
+    policy: Policy,
+    redactor: Redactor,
+    joined: Joined | None,
+) -> Result:
+    """Build in a temporary folder, which is gone at the end whatever happens."""
+    from handoff_core.capture.build import Builder, Refused
+    from handoff_core.capture.store import Workspace, make_folders, sweep, sweep_store
+
+    parent, name = os.path.split(target) if options.out is not None else (target, "build")
+    make_folders(parent)
+    sweep_store(options.store)
+    if options.out is not None:
+        sweep(parent, name)
+    workspace = Workspace(parent, name)
+    progress = _Progress(streams, shown=not flags["quiet"])
+    try:
+        return Builder(options, workspace, policy, redactor, joined, progress.tick).run()
+    except Refused as refused:
+        if flags["json"]:
+            streams.out(_refused_json(refused))
+        raise
+    finally:
+        progress.remove()
+        workspace.discard()
 
 
 class _Progress:
@@ -315,7 +341,9 @@ def _list(streams: Streams, flags: dict[str, Any], config: Config, root: str) ->
         streams.out(dump_ascii(rows) + "\n")
         return DONE
     for row in rows:
-        line = f"{row['updated']}  {row['harness']}  {row['session']}  {row['bytes']}  {row['project_dir']}  {row['path']}"
+        line = (
+            f"{row['updated']}  {row['harness']}  {row['session']}  {row['bytes']}  {row['project_dir']}  {row['path']}"
+        )
         streams.out(clean(line) + "\n")
     return DONE
 
@@ -354,9 +382,7 @@ def _take_discovered(options: Options, flags: dict[str, Any], config: Config, ro
 # The ledger
 
 
-def _joined(
-    flags: dict[str, Any], project: Project, config: Config, options: Options, redactor: Redactor
-) -> Joined:
+def _joined(flags: dict[str, Any], project: Project, config: Config, options: Options, redactor: Redactor) -> Joined:
     """Return the slice of the ledger with its decision and board (capture.md 11)."""
     from handoff_core.capture.joining import Joined
     from handoff_core.ledger import NOT_CLEAN, missing_log, parse_strict, read_log_bytes, shared_lock
@@ -378,7 +404,8 @@ def _joined(
     joined.find_title(redactor.mask)
     last = str(len(entries))
     decision = _decision(flags, req_id, last)
-    joined.decide(redactor.mask_value(decision), _auditors(project), config.implementer_role)
+    masked: Any = redactor.mask_value(decision)
+    joined.decide(masked, _auditors(project), config.implementer_role)
     joined.route = _pretty(joined.decision)
     joined.board = _markdown(redactor.mask(_printed("view", flags, req_id, last, options.clock)))
     return joined
