@@ -5,8 +5,6 @@ Follows view.md 4, which removes more than ledger.md 2.4. Imports nothing of our
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,11 +13,9 @@ MARKS_KEPT = 4
 """Combining marks of one run that stay."""
 
 _LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
-_BREAKS = re.compile(f"[\t{_LINE_ENDS}]")
-_ENDS = re.compile(f"\r\n|[{_LINE_ENDS}]")
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
-_FOREIGN = re.compile("[^\x00-\x7f]")
-_SPACES = re.compile(" {2,}")
+_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)])
+_ONE_LINE = {**_CONTROLS, **dict.fromkeys(map(ord, "\t" + _LINE_ENDS), " ")}
+_SAME_END = dict.fromkeys(map(ord, _LINE_ENDS), "\n")
 
 _KEEP, _DROP, _MARK, _BROKEN = range(4)
 _JOINERS = "\u200c\u200d"
@@ -29,11 +25,11 @@ _kinds: dict[str, int] = {}
 def clean(text: str) -> str:
     """Return `text` as one line without control, format and surplus marks (view.md 4)."""
     if not (text.isascii() and text.isprintable()):
-        text = _CONTROLS.sub("", _BREAKS.sub(" ", text))
+        text = text.translate(_ONE_LINE)
         if not text.isascii():
             text = _clean_foreign(text)
-    if "  " in text:
-        text = _SPACES.sub(" ", text)
+    while "  " in text:
+        text = text.replace("  ", " ")
     return text.strip(" ")
 
 
@@ -41,7 +37,7 @@ def lines(text: str) -> str:
     """Return `text` with its line breaks as LF, each line cleaned, empty ones dropped (view.md 4)."""
     if text.isascii() and text.isprintable():
         return clean(text)
-    return "\n".join(line for line in map(clean, _ENDS.split(text)) if line)
+    return "\n".join(line for line in map(clean, text.translate(_SAME_END).split("\n")) if line)
 
 
 def joined(text: str) -> str:
@@ -50,17 +46,13 @@ def joined(text: str) -> str:
 
 
 def _clean_foreign(text: str) -> str:
-    kinds = {character: _kind(character) for character in set(_FOREIGN.findall(text))}
+    kinds = {character: _kind(character) for character in set(text) if character > "\x7f"}
     found = set(kinds.values())
-    if _MARK in found:
-        text = _cut_marks(text, kinds)
     if _DROP in found or _BROKEN in found:
         replacement = {ord(c): None if kind == _DROP else "\ufffd" for c, kind in kinds.items() if kind in _ODD}
         text = text.translate(replacement)
-        # Marks that a dropped character kept apart stand in one run now.
-        if _MARK in found:
-            text = _cut_marks(text, kinds)
-    return text
+    # Marks are counted last: one that a dropped character kept apart stands in the run now.
+    return _cut_marks(text, kinds) if _MARK in found else text
 
 
 _ODD = (_DROP, _BROKEN)
@@ -96,25 +88,32 @@ def _cut_marks(text: str, kinds: dict[str, int]) -> str:
 
 def columns(text: str) -> int:
     """Return how many columns `text` takes: wide characters two, marks and format characters none (view.md 8.1)."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_column, text))
+    return len(text) if text.isascii() else sum(map(_column, text))
 
 
-_columns: dict[str, int] = {}
+class _Widths(dict[str, int]):
+    """Columns by character, measured when first asked for."""
+
+    def __missing__(self, character: str) -> int:
+        width = self[character] = _measure(character)
+        return width
 
 
-def _column(character: str) -> int:
-    width = 1 if character < "\x7f" else _columns.get(character)
-    if width is None:
-        import unicodedata
+_column = _Widths().__getitem__
+_PLAIN_RANGES = (("\x20", "\u02ff"), ("\u2010", "\u2027"), ("\u2190", "\u2319"), ("\u2500", "\u25fc"))
+"""Characters of one column that need no table: Latin letters, punctuation, arrows, lines and blocks."""
 
-        if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-            width = 0
-        else:
-            width = 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
-        _columns[character] = width
-    return width
+_PLAIN = "✔✎✖✚"
+
+
+def _measure(character: str) -> int:
+    if character in _PLAIN or any(first <= character <= last for first, last in _PLAIN_RANGES):
+        return 0 if character == "\xad" else 1
+    import unicodedata
+
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def cut_columns(text: str, width: int, mark: str = "…") -> str:

@@ -5,7 +5,6 @@ Follows view.md 5.7. Imports `records`, `board.rows`, `board.reviews`, `board.di
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
 from handoff_core import records as r
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 OPEN_STATUSES = ("open", "fixing", "fixed")
 CLOSED_STATUSES = ("closed", "void")
-_PATH_END = re.compile(r"[\s:#(]")
+PATH_ENDS = " :#("
 
 
 class Fix:
@@ -86,7 +85,7 @@ class Finding:
         self.tag = text(item.get("tag"))
         self.severity = text(item.get("severity"))
         self.location = text(item.get("location"))
-        self.path = None if self.location is None else _PATH_END.split(self.location, maxsplit=1)[0]
+        self.path = None if self.location is None else path_of(self.location)
         self.owner = _owner(item, self.tag)
         self.replaced = False
         self.continues: str | None = None
@@ -145,6 +144,12 @@ class Finding:
             "continues": self.continues,
             "status": self.status,
         }
+
+
+def path_of(location: str) -> str:
+    """Return a location up to the first blank, `:`, `#` or `(`."""
+    end = next((index for index, sign in enumerate(location) if sign in PATH_ENDS), len(location))
+    return location[:end]
 
 
 def artifact_owner(location: object) -> str:

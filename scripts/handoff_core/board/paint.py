@@ -83,7 +83,7 @@ class Paint:
 
     def size(self, text: str) -> int:
         """Return how many columns `text` takes when printed."""
-        return columns(self.spell(text))
+        return columns(self.spell(text) if self.ascii else text)
 
     def pad(self, text: str, width: int, *, right: bool = False, gap: int = 0) -> str:
         """Return `text` filled with blanks to `width` columns, on the left with `right`; at least `gap` blanks."""
@@ -119,7 +119,8 @@ class Paint:
 
     def measure(self, pieces: Sequence[Piece]) -> int:
         """Return how many columns pieces take."""
-        return sum(self.size(text) for text, _ in line(*pieces))
+        size = self.size
+        return sum([size(piece if isinstance(piece, str) else piece[0]) for piece in pieces])
 
     def print(self, lines: Iterable[Line]) -> str:
         """Return lines as text, each ended by a line feed."""

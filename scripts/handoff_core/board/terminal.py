@@ -448,25 +448,25 @@ class _Matrix:
         names = ["", "plan", *map(label, self.reviewers), *(("raised", "closed", "open") if self.raised else ())]
         lines: list[Line] = []
         for block in self._blocks():
-            widths = [max(self.paint.measure(entry) for entry in column) + 3 for column in block]
             for place, name in enumerate(names):
                 row = line(self.paint.pad(name, self.left))
-                for column, width in zip(block, widths, strict=True):
-                    entry = column[place]
-                    row += [*entry, (" " * (width - self.paint.measure(entry)), "")]
+                for column, widths, width in block:
+                    row += [*column[place], (" " * (width - widths[place]), "")]
                 lines.append(row)
         return lines
 
-    def _blocks(self) -> list[list[list[Line]]]:
-        blocks: list[list[list[Line]]] = []
+    def _blocks(self) -> list[list[tuple[list[Line], list[int], int]]]:
+        """Return the columns in blocks of as many as fit, each with the widths of its entries and its own."""
+        blocks: list[list[tuple[list[Line], list[int], int]]] = []
         room = 0
         for column in self.columns:
-            width = max(self.paint.measure(entry) for entry in column) + 3
+            widths = [self.paint.measure(entry) for entry in column]
+            width = max(widths) + 3
             # The blanks behind the last column of a block may fall off the edge.
-            if not blocks or (width - 3 > room and self.paint.cut) or width - 3 > max(room, 0):
+            if not blocks or width - 3 > room:
                 blocks.append([])
                 room = self.paint.width - self.left
-            blocks[-1].append(column)
+            blocks[-1].append((column, widths, width))
             room -= width
         return blocks
 

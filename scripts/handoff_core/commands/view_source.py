@@ -602,12 +602,12 @@ def decide(log: Log, settings: Settings, gate: Gate, root: str) -> dict[str | No
         read.layout, read.layout_problem = settings.layout, settings.problem
         return lambda req_id: decide_on(Situation(read, req_id, gate, delta))
 
-    readable, dirty = route([]), route(log.errors)
-    decisions = {}
-    for req_id in wanted:
-        made = NO_NAME_DECISION if req_id is None else readable(req_id)
-        decisions[req_id] = Decision(dirty(req_id or ""), made) if log.errors else Decision(made, None)
-    return decisions
+    readable = route([])
+    made = {req_id: NO_NAME_DECISION if req_id is None else readable(req_id) for req_id in wanted}
+    if not log.errors:
+        return {req_id: Decision(decision, None) for req_id, decision in made.items()}
+    dirty = route(log.errors)
+    return {req_id: Decision(dirty(req_id or ""), decision) for req_id, decision in made.items()}
 
 
 def _asked_once(root: str) -> Callable[[], list[str] | None]:
