@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from handoff_core.capture.redact import Redactor, findings, placeholders
 from handoff_core.capture.redact_shapes import SHAPES, SHAPES_BY_TRIGGER
+
 from tests.support import shared, vectors
 
 if TYPE_CHECKING:

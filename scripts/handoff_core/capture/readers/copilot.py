@@ -130,7 +130,7 @@ class _Reader:
         """Return thought, text and the calls that were not announced before."""
         self.session.found_model(data.get("model"))
         turns = [thought(text_of(data.get("reasoningText"))), said(AGENT, text_of(data.get("content")))]
-        requests = [item for item in data.get("toolRequests") or () if type(item) is dict]
+        requests = _objects(data.get("toolRequests"))
         for request in requests:
             call = name_of(request.get("toolCallId"))
             if self.is_new(call):
@@ -154,6 +154,10 @@ class _Reader:
         return True
 
 
+def _objects(items: object) -> list[dict[str, Any]]:
+    return [item for item in items if type(item) is dict] if type(items) is list else []
+
+
 def _told(data: dict[str, Any]) -> str:
     return next(
         (text for name in ("summaryContent", "content", "message", "reason") if (text := flat(data.get(name)))), ""
@@ -162,7 +166,7 @@ def _told(data: dict[str, Any]) -> str:
 
 def _prompt(data: dict[str, Any]) -> list[Turn]:
     """Return the prompt as it was typed, and a line for each attachment."""
-    attachments = [item for item in data.get("attachments") or () if type(item) is dict]
+    attachments = _objects(data.get("attachments"))
     return [said(USER, "\n".join(filter(None, [flat(data.get("content")), *map(_file, attachments)])))]
 
 
