@@ -31,7 +31,7 @@ def autofix(old: str, new: str, lines: Any, chars: Any, kind: str = "prd-autofix
 class RecordTest(unittest.TestCase):
     def test_each_rule_of_the_record_has_its_message(self) -> None:
         pm_plan = a_plan(author="review-planner")
-        cases = (
+        cases: tuple[tuple[Record, bool, list[str]], ...] = (
             (a_plan(), True, []),
             (a_plan(), False, [
                 '$.author: "review-plan-engine" is the plan engine\'s name; the engine passes --as-engine']),
@@ -77,11 +77,12 @@ class RecordTest(unittest.TestCase):
             ],
         )
         self.assertEqual(len(gates.finding_problems(a_feedback(verdict="blocked", findings=findings))), 3)
-        for odd in (None, {}, "x", 3):
+        odds: tuple[Any, ...] = (None, {}, "x", 3)
+        for odd in odds:
             self.assertEqual(gates.finding_problems(a_feedback(findings=odd)), [])
 
     def test_an_autofix_states_its_real_size(self) -> None:
-        cases = (
+        cases: tuple[tuple[Record, list[str]], ...] = (
             (autofix("a", "b", 1, 1), []),
             (autofix("one\ntwo", "one\n2", 1, 3), []),
             (autofix("a", "b", 2, 1), ["$.lines_changed: 2, but the contents differ in 1 line(s)"]),
@@ -153,13 +154,8 @@ class LogTest(unittest.TestCase):
 
     def test_a_reviewer_announces_itself_after_each_build(self) -> None:
         log = [a_start("test-reviewer"), a_build_pass(), a_start("doc-reviewer"), a_start("test-reviewer", req_id="X")]
-        self.assertEqual(
-            self.problems(a_feedback(), log),
-            [
-                "review-feedback by test-reviewer has no dispatch-start since the build-pass at line 2; "
-                "append a dispatch-start and retry"
-            ],
-        )
+        missing = "review-feedback by test-reviewer has no dispatch-start since the build-pass at line 2"
+        self.assertEqual(self.problems(a_feedback(), log), [f"{missing}; append a dispatch-start and retry"])
         self.assertEqual(self.problems(a_feedback("doc-reviewer"), log), [])
         self.assertEqual(self.problems(a_feedback(), log[:1]), [])
 
@@ -176,7 +172,8 @@ class LogTest(unittest.TestCase):
         self.assertTrue(refused[0].endswith("consult system-design-expert first"))
         for settling in (a_design_block(), {**changed, "author": "system-design-expert", "memory_updates": []}):
             self.assertEqual(self.problems(a_build_pass(), [changed, settling]), [])
-        for updates in (None, {}, [3], [{}], [{"path": 3}], [{"path": "docs/prd.md.bak"}]):
+        odds: tuple[Any, ...] = (None, {}, [3], [{}], [{"path": 3}], [{"path": "docs/prd.md.bak"}])
+        for updates in odds:
             self.assertEqual(self.problems(a_build_pass(), [{**changed, "memory_updates": updates}]), [])
 
     def test_every_type_says_what_it_needs_of_the_log(self) -> None:
@@ -185,7 +182,8 @@ class LogTest(unittest.TestCase):
         self.assertEqual(needing, set(gates.LOG_CHECKS))
 
     def test_a_record_of_any_other_type_passes(self) -> None:
-        for kind in (None, 3, [], {}, "note"):
+        odds: tuple[Any, ...] = (None, 3, [], {}, "note")
+        for kind in odds:
             self.assertEqual(gates.record_problems({"type": kind}, as_engine=False), [])
             self.assertEqual(self.problems({"type": kind}, [a_build_pass()]), [])
 

@@ -47,7 +47,6 @@ def read_history(data: bytes, wanted: str | None, *, every_slice: bool) -> tuple
         only = None if every_slice else wanted or req_id_of(lines[-1])
         return History(entries, only=only, records=len(lines)), []
     except DirtyLogError:
-        _load_json_errors()
         problems = [problem for problem in scan(data)[1] if problem.text != f"invalid JSON ({_SURROGATE})"]
         return History(()), problems
 
@@ -85,7 +84,6 @@ def _is_doubtful(text: str) -> bool:
 
 def _strict_record(line: bytes) -> Record:
     """Return the record on a line, read by the book; raise DirtyLogError if it is none."""
-    _load_json_errors()
     try:
         text = jsonl.decode(line)
         record = jsonl.parse(text)
@@ -107,8 +105,3 @@ def req_id_of(line: bytes) -> str | None:
     """Return the req_id of the record on a line, None where it has none; raise DirtyLogError if it is no record."""
     req_id = entry_of(line).get("req_id")
     return req_id if isinstance(req_id, str) else None
-
-
-def _load_json_errors() -> None:
-    """Load the module in which the scanner looks for its error class; it does not always load it itself."""
-    __import__("json.decoder")
