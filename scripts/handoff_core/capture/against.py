@@ -110,7 +110,10 @@ def _derived_problems(
         workspace = Workspace(holder, "verify")
         try:
             deriver = _Deriver(folder, manifest, sources, workspace)
-            derived = deriver.derive()
+            try:
+                derived = deriver.derive()
+            finally:
+                deriver.close()
             problems = [*_differences(folder, workspace.path, manifest, derived)]
         finally:
             workspace.discard()
@@ -185,7 +188,7 @@ class _Deriver(Builder):
         self.read_again = [(mask(tally.source.name), tally.turns) for tally in reading.tallies]
         self.fill_facts(reading, manifest, str(manifest["session"]), str(manifest["project"]))
         self.take_recorded(partial=len(sources) < len(order))
-        changes = self.grow(reading, manifest, self.folder)
+        reading, changes = self.grow(reading, manifest, self.folder)
         changes.mark(facts.sources)
         if len(sources) < len(order):
             facts.usage = manifest["usage"]

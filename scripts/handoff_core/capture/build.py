@@ -16,7 +16,7 @@ from handoff_core.capture.manifest import BRIEF, PAYLOAD, REDACTIONS, SUMMARY, T
 from handoff_core.capture.reading import Earlier, Tally, read_source
 from handoff_core.capture.source import Folder, Source
 from handoff_core.capture.store import MANIFEST, MANIFEST_LIMIT, PROJECTS, check_target, filed_under, read_regular
-from handoff_core.capture.timeline import Preparer, Stream, Timeline
+from handoff_core.capture.timeline import Preparer, Stream, Timeline, tools_head
 from handoff_core.capture.turns import TOKEN_KINDS, Session
 from handoff_core.errors import DAMAGED_SOURCE, NOTHING_TO_BUILD, HandoffError
 
@@ -97,26 +97,46 @@ class Result:
 class Reading:
     """One pass over sources into a timeline of their own."""
 
-    def __init__(self, workspace: Workspace, options: Options, title: str) -> None:
+    def __init__(self, workspace: Workspace, options: Options, title: str, number: int) -> None:
         self.workspace = workspace
         self.title = title
+        self.prefix = f".pass-{number}-"
+        self.names = {name: self.prefix + name for name in (TIMELINE, TOOLS)}
+        """What the files are called until they are finished."""
         self.derived = Derived(4 * options.max_brief_tokens)
-        self.streams = {name: Stream(workspace.create(name)) for name in (TIMELINE, TOOLS)}
+        self.streams = {name: Stream(workspace.create(own)) for name, own in self.names.items()}
         self.timeline = Timeline(self.streams[TIMELINE], self.streams[TOOLS], self.derived, title)
         self.tallies: list[Tally] = []
 
-    def set_aside(self) -> BinaryIO:
-        """Take the files out of the fileset, and return the timeline to be read again."""
-        for name, stream in self.streams.items():
-            stream.flush()
-            os.rename(os.path.join(self.workspace.path, name), os.path.join(self.workspace.path, f".scratch-{name}"))
-        return self.streams[TIMELINE].file
-
     def drop(self) -> None:
-        """Close and remove files that were set aside."""
+        """Close and remove the files of a pass that came to nothing."""
         for name, stream in self.streams.items():
             stream.file.close()
-            os.unlink(os.path.join(self.workspace.path, f".scratch-{name}"))
+            os.unlink(self.path(name))
+
+    def path(self, name: str) -> str:
+        """Return where a file of this pass lies until it is finished."""
+        return os.path.join(self.workspace.path, self.names[name])
+
+    def finish(self) -> None:
+        """Close the files and give them their names; an open file cannot be renamed everywhere."""
+        for name, stream in self.streams.items():
+            stream.close()
+            os.rename(self.path(name), os.path.join(self.workspace.path, name))
+
+    def retitle(self, title: str) -> None:
+        """Write TOOLS.md again under the session's right name, which is known only at the end."""
+        old, before = self.streams[TOOLS], self.names[TOOLS]
+        old.flush()
+        name = f"{self.prefix}again-{TOOLS}"
+        stream = self.streams[TOOLS] = Stream(self.workspace.create(name))
+        stream.write(tools_head(title))
+        old.file.seek(len(tools_head(self.title).encode()))
+        while block := old.file.read(1 << 20):
+            stream.raw(block)
+        old.file.close()
+        os.unlink(os.path.join(self.workspace.path, before))
+        self.names[TOOLS], self.title = name, title
 
 
 class Builder:
@@ -142,9 +162,23 @@ class Builder:
         self.overrides: dict[str, str | None] = {}
         self.given_session = ""
         self.uncaptured = 0
+        self.passes: list[Reading] = []
 
     def run(self) -> Result:
         """Read, compare, write and publish; raise HandoffError, `Refused` where there is nothing to build."""
+        try:
+            return self.built()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close every file of every pass; one that is finished is closed already."""
+        for reading in self.passes:
+            for stream in reading.streams.values():
+                stream.file.close()
+
+    def built(self) -> Result:
+        """Take all the steps."""
         options, mask = self.options, self.redactor.mask
         paths: list[tuple[str, str | None]] = [(path, None) for path in options.sources]
         for path, _ in paths:
@@ -159,11 +193,12 @@ class Builder:
         self.policy.require("R1", target, named=options.out is not None)
         old = check_target(target, session, os.path.basename(target))
         if old is not None and (order := _recorded_order(old, reading.tallies)) is not None:
-            reading.set_aside()
             reading.drop()
             reading = self.read([sources[index] for index in order])
         self.fill_facts(reading, old, session, project)
-        changes = self.grow(reading, old, target) if old is not None else None
+        changes = None
+        if old is not None:
+            reading, changes = self.grow(reading, old, target)
         return self.finish(reading, old, target, changes)
 
     # Reading
@@ -182,7 +217,7 @@ class Builder:
     def read(self, sources: list[tuple[str, str | None]]) -> Reading:
         """Read every source into a new timeline."""
         title = self.given_session or names.stem_of(os.path.abspath(sources[0][0]))
-        reading = Reading(self.workspace, self.options, title)
+        reading = self.new_pass(title)
         earlier = Earlier() if len(sources) > 1 else None
         for number, (path, agent) in enumerate(sources):
             self.policy.require("R0", path, named=self.options.named)
@@ -196,6 +231,12 @@ class Builder:
             finally:
                 source.close()
         reading.timeline.finish()
+        return reading
+
+    def new_pass(self, title: str) -> Reading:
+        """Return a new timeline to be written; `title` is the session's name as far as it is known."""
+        reading = Reading(self.workspace, self.options, title, len(self.passes))
+        self.passes.append(reading)
         return reading
 
     def open(self, path: str) -> Source | Folder:
@@ -296,36 +337,35 @@ class Builder:
 
     # Growing
 
-    def grow(self, reading: Reading, old: dict[str, Any], target: str) -> Changes:
+    def grow(self, reading: Reading, old: dict[str, Any], target: str) -> tuple[Reading, Changes]:
         """Compare with the fileset that is there; where captured turns stay, write the timeline anew with them."""
         try:
             with open_there(target, TIMELINE) as file:
                 captured = growth.Captured(file)
                 changes = self.changes_of(old, reading, captured, growth.Captured(reading.streams[TIMELINE].file))
                 if changes.needs_merge():
-                    self.merge(reading, changes)
+                    reading = self.merge(reading, changes)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HandoffError(
                 f"{TIMELINE} of the fileset in the way cannot be read ({type(error).__name__}); it is not built over",
                 "move the fileset away, or check it with verify",
             ) from None
-        return changes
+        return reading, changes
 
     def changes_of(self, old: dict[str, Any], reading: Reading, captured: Captured, fresh: Captured) -> Changes:
         """Return what becomes of every source."""
         return Changes(old, reading.tallies, captured, fresh)
 
-    def merge(self, reading: Reading, changes: Changes) -> None:
+    def merge(self, reading: Reading, changes: Changes) -> Reading:
         """Write the timeline anew, captured turns that are no longer in a source, or in none given, included."""
-        reading.set_aside()
-        merged = Reading(self.workspace, self.options, self.facts.session)
+        merged = self.new_pass(self.facts.session)
         rows = changes.write(merged.timeline)
         merged.timeline.finish()
         reading.drop()
-        reading.derived, reading.timeline, reading.streams = merged.derived, merged.timeline, merged.streams
-        reading.title = merged.title
+        merged.tallies = reading.tallies
         self.facts.sources = rows
         self.facts.usage = _sum_of((self.facts.usage, changes.usage_kept))
+        return merged
 
     # Writing
 
@@ -412,7 +452,7 @@ class Builder:
         facts, derived, places = self.facts, reading.derived, reading.timeline.places
         self._scan_names(places)
         if reading.title != facts.session:
-            self._retitle(reading)
+            reading.retitle(facts.session)
         newest = fileset.newest_turns(reading.streams[TIMELINE].file, derived)
         files = {
             SUMMARY: fileset.json_file(fileset.summary(facts, derived)),
@@ -425,8 +465,7 @@ class Builder:
             files["BOARD.md"] = facts.joined.board.encode()
         brief = fileset.sealed_brief(facts, derived, places)
         entries = [fileset.stream_entry(name, stream) for name, stream in reading.streams.items()]
-        for stream in reading.streams.values():
-            stream.close()
+        reading.finish()
         entries += [fileset.entry(name, len(data), _sha256(data)) for name, data in (*files.items(), (BRIEF, brief))]
         for name, data in (*files.items(), (BRIEF, brief + facts.tail)):
             self._put(name, data)
@@ -450,22 +489,6 @@ class Builder:
             fields.append(("ledger", facts.joined.ledger.decode("utf-8", "replace")))
         for field, text in fields:
             places.scan(text, 0, field)
-
-    def _retitle(self, reading: Reading) -> None:
-        """Write TOOLS.md again under the session's right name, which is known only now."""
-        from handoff_core.capture.timeline import tools_head
-
-        old = reading.streams[TOOLS]
-        old.flush()
-        aside = os.path.join(self.workspace.path, f".scratch-{TOOLS}")
-        os.rename(os.path.join(self.workspace.path, TOOLS), aside)
-        stream = reading.streams[TOOLS] = Stream(self.workspace.create(TOOLS))
-        stream.write(tools_head(self.facts.session))
-        old.file.seek(len(tools_head(reading.title).encode()))
-        while block := old.file.read(1 << 20):
-            stream.raw(block)
-        old.file.close()
-        os.unlink(aside)
 
 
 def open_there(folder: str, name: str) -> BinaryIO:

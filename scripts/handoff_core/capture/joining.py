@@ -64,11 +64,12 @@ class Joined:
         decision = self.decision
         following = "".join(f", next {code(str(name))}" for name in decision.get("next") or ())
         rule = code(str(decision.get("rule")))
+        type_, author = (code(_text(record.get(key))) for key in ("type", "author"))
         return (
             f"- **Slice:** {code(self.req_id)}, {len(self.entries)} records, ledger lines {first} to {line}\n"
             f"- **Decision:** {decision.get('decision')}, rule {rule}{following}\n"
             f"- **Reason:** {cell(str(decision.get('reason')))}\n"
-            f"- **Last record:** {code(_text(record.get('type')))} by {code(_text(record.get('author')))}, line {line}\n"
+            f"- **Last record:** {type_} by {author}, line {line}\n"
         )
 
     def decide(self, decision: dict[str, Any], auditors: Sequence[str], implementer: str) -> None:

@@ -115,12 +115,7 @@ def read_source(
     before = timeline.seq
     count = 0
     for record, turns, fate in function(row)(source, session):
-        kind = record.kind
-        if kind is None:
-            value = record.value
-            kind = value.get("type") if type(value) is dict else type(value).__name__
-            if type(kind) is not str:
-                kind = ""
+        kind = record.kind if record.kind is not None else _kind_of(record.value)
         kinds[kind] = kinds.get(kind, 0) + 1
         count += 1
         if not count & 255:
@@ -146,6 +141,12 @@ def read_source(
             _take_back(session)
         fates[USED if used else MERGED if lost else "skipped"] += 1
     tally.turns = timeline.seq - before
+
+
+def _kind_of(value: Any) -> str:
+    """Return the raw kind of a record: its `type`, empty without one, and the sort of a value that is no object."""
+    kind = value.get("type") if type(value) is dict else type(value).__name__
+    return kind if type(kind) is str else ""
 
 
 def taken(pending: dict[str, int]) -> dict[str, int]:

@@ -32,8 +32,8 @@ Facts are told to the session as they are met, the first one counts: `session.fo
 `.found_model`, `.found_harness`, `.found_thread`. Tokens: `session.count_tokens(key, {...})` for numbers that repeat
 for one request, `session.count_total({...})` for cumulative ones, told before the outcome whose first turn shall carry
 them. `session.warn` and `session.note` take one line each. What must be unpacked or opened is done by two modules that
-readers never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`, and
-`database.connect(path)` returns the connection and `database.tables(path)` the columns of each table, a
+readers never call: `zstd.unpack(path, file)` writes the unpacked bytes of the file `path` to the open binary `file`,
+and `database.connect(path)` returns the connection and `database.tables(path)` the columns of each table, a
 `dict[str, set[str]]`; both raise HandoffError. `session.wanted` is the text of `--session`, `session.subagents`
 that of `--subagents`; a reader that must choose among sessions raises `Ambiguous` or `Absent`.
 

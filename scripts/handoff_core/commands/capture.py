@@ -416,7 +416,10 @@ def _auditors(project: Project) -> list[str]:
     from handoff_core.layout import lookup
     from handoff_core.records import FLOOR, GRADER
 
-    extra = lookup(project.read_layout(), "harness.extra_reviewers")
+    try:
+        extra = lookup(project.read_layout(), "harness.extra_reviewers")
+    except HandoffError:
+        extra = None  # the decision itself says that the layout is broken
     return [*FLOOR, *(name for name in (extra if isinstance(extra, list) else ()) if isinstance(name, str)), GRADER]
 
 

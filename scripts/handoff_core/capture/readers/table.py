@@ -6,35 +6,30 @@ home folder, `*` and `**` as in capture.md 2.3. Imports nothing of ours; modules
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, NamedTuple
-else:
-    from collections import namedtuple
+    from typing import Any
 
 
-if TYPE_CHECKING:
+class Store(NamedTuple):
+    """Where a harness keeps sessions: a pattern, and whether one match holds many of them."""
 
-    class Store(NamedTuple):
-        """Where a harness keeps sessions: a pattern, and whether one match holds many of them."""
+    pattern: str
+    many: bool
 
-        pattern: str
-        many: bool
 
-    class Reader(NamedTuple):
-        """One line of the table; `module` is the file in this folder that holds the function `read`."""
+class Reader(NamedTuple):
+    """One line of the table; `module` is the file in this folder that holds the function `read`."""
 
-        name: str
-        harness: str
-        module: str
-        stores: tuple[Store, ...]
-        subagents: tuple[str, ...]
-        """Patterns of subagents' transcripts, relative to the session's folder; `{stem}` is the session's stem."""
-
-else:
-    Store = namedtuple("Store", "pattern many")
-    Reader = namedtuple("Reader", "name harness module stores subagents")
+    name: str
+    harness: str
+    module: str
+    stores: tuple[Store, ...]
+    subagents: tuple[str, ...]
+    """Patterns of subagents' transcripts, relative to the session's folder; `{stem}` is the session's stem."""
 
 
 def _each(*patterns: str) -> tuple[Store, ...]:
