@@ -115,132 +115,158 @@ def _facts(value: dict[str, Any], session: Session) -> None:
 
 
 class _State:
-    """The messages that stand so far: per message its place in the source and the hashes of its ids, 32 bytes.
+    """The messages that stand so far: per message its place in the source and a hash of its id, some thirty bytes.
 
     Values are read again at the end, but for those that share a line with others or stand in a document.
     """
 
     def __init__(self) -> None:
         self.offsets = array("q")
-        self.numbers = array("q")
-        self.inner = array("q")
-        """Number in the list of a `$set`, -1 for a record of its own."""
-        self.keys = array("q")
-        self.names = array("q")
-        self.kinds: list[str] = []
-        self.kind_numbers = array("H")
+        self.numbers = array("l")
+        self.ids = array("q")
+        """Hash of the id, 0 without one."""
+        self.kinds = array("H")
+        """Number of the kind in `kind_names`."""
+        self.kind_names: list[str] = []
+        self.inner: dict[int, int] = {}
+        """Number in the list of a `$set`, for the messages that come from one."""
         self.held: dict[int, Record] = {}
-        self.by_key = _Slots()
-        self.by_name = _Slots()
+        self.by_id = _Slots(self.ids)
+        self.others: dict[tuple[int, int], int] = {}
+        """Slots of messages whose id an earlier message of another kind has, by id and kind; hardly any."""
         self.last_byte: int | None = None
 
     def put(self, record: Record, inner: int = -1) -> Iterator[Outcome]:
         """Take a message; yield the one that it replaces."""
-        value = record.value
-        rid, kind = name_of(value.get("id")), text_of(value.get("type"))
+        rid = name_of(record.value.get("id"))
+        key = 0 if rid is None else hash(rid) or 1
+        kind = self._kind(text_of(record.value.get("type")))
         shares_line = inner < 0 and record.byte is not None and record.byte == self.last_byte
         self.last_byte = record.byte
-        key = hash((rid, kind)) or 1
-        name = hash(rid) or 1
-        slot = self.by_key.get(key) if rid is not None else -1
-        if 0 <= slot < len(self.keys) and self.keys[slot] == key:
+        slot = self._standing(key, kind) if key else -1
+        if slot >= 0:
             yield self.record(slot), (), MERGED
+            self.held.pop(slot, None)
+            self.inner.pop(slot, None)
         else:
-            slot = len(self.keys)
-            for column in (self.offsets, self.numbers, self.inner, self.keys, self.names, self.kind_numbers):
-                column.append(0)
-        self.keys[slot], self.names[slot] = (key, name) if rid is not None else (0, 0)
-        self.kind_numbers[slot] = self._kind(kind)
-        self.inner[slot] = inner
-        self.held.pop(slot, None)
+            slot = self._append(key, kind)
         if record.byte is None or shares_line or type(record.at) is not int:
             self.held[slot] = record
         else:
             self.offsets[slot], self.numbers[slot] = record.byte, record.at
-        if rid is not None:
-            self.by_key.put(key, slot)
-            known = self.by_name.get(name)
-            if not (0 <= known < slot and self.names[known] == name):
-                self.by_name.put(name, slot)
+            if inner >= 0:
+                self.inner[slot] = inner
 
     def _kind(self, kind: str) -> int:
-        if kind not in self.kinds:
-            if len(self.kinds) >= 1000:
+        if kind not in self.kind_names:
+            if len(self.kind_names) >= 1000:
                 return 0
-            self.kinds.append(kind)
-        return self.kinds.index(kind)
+            self.kind_names.append(kind)
+        return self.kind_names.index(kind)
+
+    def _standing(self, key: int, kind: int) -> int:
+        """Return the slot of the message with this id and kind, -1 if none stands."""
+        slot = self.by_id.get(key)
+        if slot < 0 or self.kinds[slot] == kind:
+            return slot
+        slot = self.others.get((key, kind), -1)
+        return slot if slot < len(self.ids) and self.ids[slot] == key and self.kinds[slot] == kind else -1
+
+    def _append(self, key: int, kind: int) -> int:
+        slot = len(self.ids)
+        first = self.by_id.get(key) if key else -1
+        for column, value in zip(self._columns(), (0, 0, key, kind), strict=True):
+            column.append(value)
+        if first >= 0:
+            self.others[key, kind] = slot
+        elif key:
+            self.by_id.add(slot)
+        return slot
+
+    def _columns(self) -> tuple[array[int], ...]:
+        return self.offsets, self.numbers, self.ids, self.kinds
 
     def record(self, slot: int) -> Record:
         """Return a message without its value, for the count."""
         if slot in self.held:
             return self.held[slot]
-        return Record(None, self.numbers[slot], self.offsets[slot], self.kinds[self.kind_numbers[slot]])
+        return Record(None, self.numbers[slot], self.offsets[slot], self.kind_names[self.kinds[slot]])
 
     def rewind(self, rid: object) -> Iterator[Outcome]:
         """Drop the message with this id and all after it."""
-        name = hash(name_of(rid)) or 1
-        slot = self.by_name.get(name)
-        if 0 <= slot < len(self.names) and self.names[slot] == name:
+        name = name_of(rid)
+        slot = self.by_id.get(hash(name) or 1) if name is not None else -1
+        if slot >= 0:
             yield from self.drop_from(slot)
 
     def drop_from(self, first: int) -> Iterator[Outcome]:
         """Drop the messages from a slot on."""
-        for slot in range(first, len(self.keys)):
+        for slot in range(first, len(self.ids)):
             yield self.record(slot), (), MERGED
             self.held.pop(slot, None)
-        for column in (self.offsets, self.numbers, self.inner, self.keys, self.names, self.kind_numbers):
+            self.inner.pop(slot, None)
+        for column in self._columns():
             del column[first:]
 
     def final(self, source: Source) -> Iterator[Record]:
         """Yield the messages that stand at the end, with their values."""
         at, value = -1, {}
-        for slot in range(len(self.keys)):
+        for slot in range(len(self.ids)):
             record = self.record(slot)
             if slot not in self.held:
                 if self.offsets[slot] != at:
                     at, value = self.offsets[slot], source.value_at_place(record)
-                inner = self.inner[slot]
+                inner = self.inner.get(slot, -1)
                 record.value = value if inner < 0 else value["$set"]["messages"][inner]
             yield record
 
 
 class _Slots:
-    """A map from hashes to slots that costs some thirty bytes for each; a later slot replaces an earlier one."""
+    """Finds the first slot whose hash is a given one, in a column of hashes that grows and is cut at its end.
 
-    def __init__(self) -> None:
-        self._mask = 1023
-        self._keys = array("q", bytes(8 * 1024))
-        self._slots = array("q", bytes(8 * 1024))
+    The table holds slot numbers alone, four bytes each. An entry of a slot that was cut away, or that holds another
+    hash by now, is passed over.
+    """
+
+    def __init__(self, column: array[int]) -> None:
+        self._column = column
+        self._table = array("i", [-1]) * 1024
         self._count = 0
 
     def get(self, key: int) -> int:
-        """Return the slot of a hash, -1 if there is none."""
-        index = self._index(key)
-        return self._slots[index] if self._keys[index] else -1
+        """Return the first slot with a hash, -1 if there is none."""
+        column, table, mask = self._column, self._table, len(self._table) - 1
+        index = (key ^ key >> 32) & mask
+        while (slot := table[index]) >= 0:
+            if slot < len(column) and column[slot] == key:
+                return slot
+            index = (index + 1) & mask
+        return -1
 
-    def put(self, key: int, slot: int) -> None:
-        """Set the slot of a hash that is not 0."""
-        index = self._index(key)
-        self._count += not self._keys[index]
-        self._keys[index], self._slots[index] = key, slot
-        if self._count * 3 > self._mask * 2:
-            self._grow()
+    def add(self, slot: int) -> None:
+        """Add a slot whose hash no other slot has."""
+        if self._count * 3 > len(self._table) * 2:
+            self._rebuild()
+            return
+        self._insert(slot)
 
-    def _index(self, key: int) -> int:
-        index = (key ^ key >> 32) & self._mask
-        while self._keys[index] not in (0, key):
-            index = (index + 1) & self._mask
-        return index
+    def _insert(self, slot: int) -> None:
+        key, mask = self._column[slot], len(self._table) - 1
+        index = (key ^ key >> 32) & mask
+        while self._table[index] >= 0 and self._table[index] != slot:
+            index = (index + 1) & mask
+        self._count += self._table[index] < 0
+        self._table[index] = slot
 
-    def _grow(self) -> None:
-        keys, slots = self._keys, self._slots
-        self._mask = self._mask * 2 + 1
-        self._keys = array("q", bytes(8 * (self._mask + 1)))
-        self._slots = array("q", bytes(8 * (self._mask + 1)))
-        for key, slot in zip(keys, slots, strict=True):
-            if key:
-                index = self._index(key)
-                self._keys[index], self._slots[index] = key, slot
+    def _rebuild(self) -> None:
+        """Enter every slot that stands anew, the first of each hash; there is room for twice as many."""
+        size = 1024
+        while size < len(self._column) * 2:
+            size *= 2
+        self._table, self._count = array("i", [-1]) * size, 0
+        for slot, key in enumerate(self._column):
+            if key and self.get(key) < 0:
+                self._insert(slot)
 
 
 class _Reader:
