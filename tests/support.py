@@ -22,7 +22,6 @@ _SHARED = os.path.join(os.path.dirname(REPOSITORY), "shared")
 SHARED: str | None = _SHARED if os.path.isdir(os.path.join(_SHARED, "vectors")) else None
 
 
-
 class Result(NamedTuple):
     """What one run of the program left: exit code, stdout and stderr as text."""
 

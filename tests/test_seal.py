@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import unittest
+from typing import TYPE_CHECKING
 
 from handoff_core import seal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 from tests.ledger_vectors import seal_of
 from tests.records import a_request, lines
@@ -121,7 +126,7 @@ class EveryByte(ProjectCase):
 
 class Extending(ProjectCase):
     def test_a_seal_of_such_a_kind_is_left_alone_and_noted(self) -> None:
-        kinds = {
+        kinds: dict[str, Callable[[str], None]] = {
             "symlink": lambda path: os.symlink("elsewhere", path),
             "folder": os.mkdir,
             "fifo": os.mkfifo if hasattr(os, "mkfifo") else os.mkdir,

@@ -18,6 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ENTRY = os.path.join(REPOSITORY, "scripts", "handoff.py")
@@ -46,7 +50,7 @@ def ledger(path: str, records: int) -> None:
         for number in range(records):
             req_id = f"REQ-{''.join(chr(65 + int(digit)) for digit in str(number // 20))}-001"
             step = number % 20
-            head = {"type": "", "req_id": req_id, "ts": stamp}
+            head: dict[str, Any] = {"type": "", "req_id": req_id, "ts": stamp}
             if step == 0:
                 record = {
                     **head,
@@ -99,7 +103,7 @@ def _measure(large: str, empty: str, log: str, options: argparse.Namespace) -> i
     program = [sys.executable, ENTRY]
     append, record = [*program, "append", "consultation-request"], json.dumps(REQUEST).encode()
     loads = [sys.executable, "-c", LOADS, log]
-    runs = {
+    runs: dict[str, Callable[[], float]] = {
         "pass": lambda: timed([sys.executable, "-c", "pass"], empty),
         "json.loads on every line": lambda: float(subprocess.run(loads, capture_output=True, check=True).stdout),
         "append, empty ledger": lambda: timed(append, empty, record),

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import signal
-import sys
 import unittest
 from typing import TYPE_CHECKING, Any
 
@@ -227,4 +226,4 @@ class CutAtEveryByte(FaultCase):
 
 
 if __name__ == "__main__":
-    sys.exit(unittest.main())
+    unittest.main()

@@ -23,13 +23,15 @@ def quiet(**extra: str) -> dict[str, str]:
 
 
 class ProcessCase(ProjectCase):
-    def shell(self, line: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    def shell(
+        self, line: str, stdin: bytes = b"", environment: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run a shell line in which `$H` is the program."""
         return subprocess.run(
             ["sh", "-c", line.replace("$H", f"'{sys.executable}' '{ENTRY}'")],
             input=stdin,
             cwd=self.root,
-            env=quiet(**environment),
+            env=quiet(**(environment or {})),
             capture_output=True,
             timeout=30,
             check=False,
@@ -103,7 +105,7 @@ class Environments(ProcessCase):
         ]
         for command in commands:
             answers = {
-                self.shell(f"cd {folder} && $H {command}", **environment).stdout
+                self.shell(f"cd {folder} && $H {command}", environment=environment).stdout
                 for environment in surroundings
                 for folder in (".", "below")
             }
@@ -112,10 +114,12 @@ class Environments(ProcessCase):
 
     def test_an_ascii_locale_takes_and_gives_utf_8(self) -> None:
         odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
-        self.assertEqual(self.shell("$H append consultation-request", RECORD, **odd).returncode, 0)
+        self.assertEqual(self.shell("$H append consultation-request", RECORD, odd).returncode, 0)
         self.assertIn("Zurück — ✓?".encode(), self.read(".scratch/handoff.jsonl"))
-        self.assertIn("Zurück — ✓?".encode(), self.shell("$H latest --type consultation-request", **odd).stdout)
-        self.assertIn("· REQ-LOAN-001 ·".encode(), self.shell("$H show", **odd).stdout)
+        self.assertIn(
+            "Zurück — ✓?".encode(), self.shell("$H latest --type consultation-request", environment=odd).stdout
+        )
+        self.assertIn("· REQ-LOAN-001 ·".encode(), self.shell("$H show", environment=odd).stdout)
 
     def test_a_deleted_folder_without_a_root_is_named_and_with_one_all_works(self) -> None:
         self.write(".scratch/handoff.jsonl", lines(a_request()))
