@@ -741,13 +741,12 @@ def _step(step: Part, view: View, *, with_cost: bool) -> list[Line]:
     whats = whats_of(step)
     lines: list[Line] = []
     indent = paint.measure(prefix)
-    for place, (what, extra) in enumerate(whats):
+    for place, (what, shown) in enumerate(whats):
         start = prefix if place == 0 else line(" " * indent)
-        suffix = flags if place == 0 else ""
-        lines += _what(start, what, suffix, view)
-        if view.verbose:
-            for text in extra:
-                lines += [row for part in text.split("\n") for row in paint.hang((" " * (indent + 2),), part, DIM)]
+        lines += _what(start, what, flags if place == 0 else "", view)
+        for text in events.details(shown) if view.verbose and shown else ():
+            for part in text.split("\n"):
+                lines += paint.hang((" " * (indent + 2),), part, DIM)
     return lines
 
 
@@ -780,17 +779,15 @@ def _what(start: Line, what: Line, suffix: str, view: View) -> list[Line]:
     return [[*start, *kept, (suffix, YELLOW)]]
 
 
-def whats_of(step: Part) -> list[tuple[Line, list[str]]]:
-    """Return a line for each record of a step, each with its longer texts; one that says so if there is none."""
+def whats_of(step: Part) -> list[tuple[Line, Part | None]]:
+    """Return a line for each record of a step, with the record; while there is no result, one that says so."""
     records = step["records"]
-    if not records:
-        return [(line(nothing_yet(step)), [])]
-    found = []
-    for place, shown in enumerate(records):
-        last = place == len(records) - 1
-        found.append((_record(shown, step if last else None), events.details(shown)))
-        if last and step["state"] == "open":
-            found.append((line(nothing_yet(step)), []))
+    last = len(records) - 1
+    found: list[tuple[Line, Part | None]] = [
+        (_record(shown, step if place == last else None), shown) for place, shown in enumerate(records)
+    ]
+    if not records or step["state"] == "open":
+        found.append((line(nothing_yet(step)), None))
     return found
 
 

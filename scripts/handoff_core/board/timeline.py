@@ -79,9 +79,11 @@ class Axis:
     def ticks(self, zone: Zone, columns: float, least: float = TICK_COLUMNS) -> list[tuple[int, str]]:
         """Return instants with their labels, `least` columns apart or more when the axis has `columns`."""
         per_second = self._scale * SECOND * columns
-        step = next((step for step in TICK_STEPS if step * per_second >= least), TICK_STEPS[-1])
         if per_second <= 0:
             return []
+        step = next((step for step in TICK_STEPS if step * per_second >= least), TICK_STEPS[-1])
+        while step * per_second < least:
+            step *= 2
         found = []
         for start, end in self.visible():
             local = zone.local_seconds(start)
