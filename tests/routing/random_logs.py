@@ -42,9 +42,30 @@ LAYOUTS: tuple[dict[str, Any], ...] = (
 
 def a_log(random: Random, *, odd: float = 0.05) -> list[Record]:
     """Return a random log; with the chance `odd` a field of a record is replaced, removed or of another type."""
+    if random.random() < 0.5:
+        return [spoilt(random, record, odd / 5) for record in a_review(random, random.choice(SLICES))]
     length = random.randrange(1, 40)
     slices = random.sample(SLICES, random.choice((1, 1, 2, 3)))
     return [spoilt(random, a_record(random, random.choice(slices), line), odd) for line in range(1, length + 1)]
+
+
+def a_review(random: Random, req_id: str) -> list[Record]:
+    """Return a log of several builds that are reviewed by the roster of a plan, with some noise between."""
+    log = [a_design(random, 1)]
+    for _ in range(random.randrange(1, 6)):
+        roster = random.sample(REVIEWERS[:4], random.choice((1, 1, 2, 3)))
+        log += [a_start_by("feature-implementer"), a_build_pass()]
+        log.append({"type": "review-plan", "author": "review-plan-engine", "risk": "low", "roster": roster})
+        for reviewer in roster:
+            log += [a_start_by(reviewer), {**a_feedback(random, 0), "author": reviewer}]
+        if random.random() < 0.2:
+            log.append(a_record(random, req_id, len(log)))
+    log += [a_graded(random, 0)] * random.choice((0, 0, 1))
+    return [{"ts": TS, **record, "req_id": req_id} for record in log]
+
+
+def a_start_by(author: str) -> Record:
+    return {"type": "dispatch-start", "author": author, "responding_to": [0]}
 
 
 def a_record(random: Random, req_id: str, line: int) -> Record:

@@ -60,7 +60,10 @@ class InvariantsTest(unittest.TestCase):
         self, _random: Random, log: list[Record], given: Given
     ) -> None:
         for req_id in (None, *SLICES):
-            decision = decide(a_situation(log, req_id=req_id, **given))
+            at = a_situation(log, req_id=req_id, **given)
+            decision = decide(at)
+            if decision["rule"] == "process-findings":
+                self.assertFalse(at.round > 3 and at.substantive_dissent)
             self.judge(decision, extras=given["layout"].get("harness"))
 
     def judge(self, decision: Decision, extras: Any) -> None:
