@@ -38,7 +38,8 @@ def main() -> None:
 
 
 TEXTS = {
-    "allow_judge": r'''"""Decide whether a shell call is exactly one sanctioned `python3 scripts/handoff.py …` (hooks.md 3).
+    "allow_judge": r'''
+"""Decide whether a shell call is exactly one sanctioned `python3 scripts/handoff.py …` (hooks.md 3).
 
 This module is carried as text by `handoff-allow.py`, which compiles it only when a call names the script. It imports
 nothing of the package, starts no process and writes nothing. Whatever it is not sure about it leaves alone.
@@ -54,8 +55,8 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Callable, Optional
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
     Flags = dict[str, str]
     Call = tuple[str, dict[str, Any]]
@@ -78,9 +79,7 @@ class Rule:
 
     __slots__ = ("flags", "heredoc", "operand")
 
-    def __init__(
-        self, flags: Flags, operand: Optional[Callable[[str, str], bool]] = None, heredoc: bool = False
-    ) -> None:
+    def __init__(self, flags: Flags, operand: Callable[[str, str], bool] | None = None, heredoc: bool = False) -> None:
         self.flags = flags
         self.operand = operand
         self.heredoc = heredoc
@@ -119,7 +118,7 @@ def is_page(word: str, root: str) -> bool:
     return not any(part.startswith(".") for part in shown)
 
 
-def parts_below(word: str, root: str) -> Optional[list[str]]:
+def parts_below(word: str, root: str) -> list[str] | None:
     """Return the path's components below the real root, links resolved, or None if it lies elsewhere."""
     base = os.path.realpath(root)
     path = os.path.realpath(os.path.join(base, word))
@@ -149,16 +148,16 @@ COMMANDS = {
     "verify": Rule(flags("--json"), is_inside),
 }
 HELP = ("--help", "-h")
-WITHHELD = (
-    "--file --schemas --layout --root --record --against --projects --out --as-engine --no-redact --repair-tail "
-    "--follow --watch --until"
-).split()
+WITHHELD = (  # on purpose: a path, another writer, an open end
+    *("--file", "--schemas", "--layout", "--root", "--record", "--against", "--projects", "--out"),
+    *("--as-engine", "--no-redact", "--repair-tail", "--follow", "--watch", "--until"),
+)
 
 
 # The grammar
 
 
-def split_words(line: str) -> Optional[tuple[list[str], Optional[str]]]:
+def split_words(line: str) -> tuple[list[str], str | None] | None:
     """Return the unquoted words of the first line and its heredoc tag or None; None if it doesn't fit the grammar."""
     words: list[str] = []
     at, end = 0, len(line)
@@ -179,7 +178,7 @@ def split_words(line: str) -> Optional[tuple[list[str], Optional[str]]]:
         words.append(word)
 
 
-def next_word(line: str, at: int) -> tuple[Optional[str], int]:
+def next_word(line: str, at: int) -> tuple[str | None, int]:
     """Return the word that begins at `at`, unquoted, and where it ends; None if it is no word of the grammar."""
     start, end = at, len(line)
     while at < end and line[at] in BARE:
@@ -208,7 +207,7 @@ def is_literal(text: str, quote: str) -> bool:
     return quote == "'" or not EXPANDED & set(text)
 
 
-def delimiter(text: str) -> Optional[str]:
+def delimiter(text: str) -> str | None:
     """Return the tag of a quoted heredoc delimiter that ends the line, or None."""
     text = text.strip(BLANKS)
     quote, tag = text[:1], text[1:-1]
@@ -218,7 +217,7 @@ def delimiter(text: str) -> Optional[str]:
     return tag if fits else None
 
 
-def parse(command: str) -> Optional[tuple[list[str], bool]]:
+def parse(command: str) -> tuple[list[str], bool] | None:
     """Return the words behind the script's name and whether a heredoc follows; None outside the grammar."""
     line, _, rest = command.partition("\n")
     found = split_words(line) if line.isascii() and "\0" not in command else None
@@ -262,7 +261,7 @@ def is_sanctioned(words: list[str], heredoc: bool, root: str) -> bool:
     return not rule.heredoc or heredoc or "--dry-run" in words
 
 
-def operands_of(words: list[str], rule: Rule, root: str) -> Optional[list[str]]:
+def operands_of(words: list[str], rule: Rule, root: str) -> list[str] | None:
     """Return the words that are no flags, or None if a flag is unknown or its value is not allowed."""
     operands: list[str] = []
     pending = iter(words)
@@ -292,17 +291,17 @@ def is_value(value: str, kind: str, root: str) -> bool:
 # The payload
 
 
-def claude_call(payload: dict[str, Any]) -> Optional[Call]:
+def claude_call(payload: dict[str, Any]) -> Call | None:
     """Return the command of a Bash call and its arguments."""
     return shell_call(payload, "PreToolUse", ("Bash",), True)
 
 
-def codex_call(payload: dict[str, Any]) -> Optional[Call]:
+def codex_call(payload: dict[str, Any]) -> Call | None:
     """Return the command of a permission request and its arguments; in PreToolUse an approval counts as a fault."""
     return shell_call(payload, "PermissionRequest", ("Bash", "shell"), False)
 
 
-def shell_call(payload: dict[str, Any], event: str, tools: tuple[str, ...], may_lack: bool) -> Optional[Call]:
+def shell_call(payload: dict[str, Any], event: str, tools: tuple[str, ...], may_lack: bool) -> Call | None:
     """Return command and arguments if the payload is this event of one of these tools."""
     given = payload.get("hook_event_name", event if may_lack else None)
     if given != event or payload.get("tool_name") not in tools:
@@ -310,7 +309,7 @@ def shell_call(payload: dict[str, Any], event: str, tools: tuple[str, ...], may_
     return command_of(payload.get("tool_input"))
 
 
-def copilot_call(payload: dict[str, Any]) -> Optional[Call]:
+def copilot_call(payload: dict[str, Any]) -> Call | None:
     """Return the command of a bash call, whose arguments may be an object or its JSON text."""
     names = [payload[key] for key in ("toolName", "tool_name") if key in payload]
     given = [payload[key] for key in ("toolArgs", "tool_input") if key in payload]
@@ -320,7 +319,7 @@ def copilot_call(payload: dict[str, Any]) -> Optional[Call]:
     return command_of(parse_json(given[0]) if isinstance(given[0], str) else given[0])
 
 
-def cursor_call(payload: dict[str, Any]) -> Optional[Call]:
+def cursor_call(payload: dict[str, Any]) -> Call | None:
     """Return the command of either of the two events that stand before a shell command."""
     event = payload.get("hook_event_name")
     if event == "beforeShellExecution":
@@ -330,7 +329,7 @@ def cursor_call(payload: dict[str, Any]) -> Optional[Call]:
     return None
 
 
-def command_of(arguments: object) -> Optional[Call]:
+def command_of(arguments: object) -> Call | None:
     """Return the command text and the arguments it stands in, or None."""
     if not isinstance(arguments, dict) or not isinstance(arguments.get("command"), str):
         return None

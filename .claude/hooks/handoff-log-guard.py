@@ -51,7 +51,7 @@ class Carried:
     @staticmethod
     def find_spec(name: str, *_: object) -> object:
         """Return the spec of a carried module, or None for any other."""
-        return type(sys.__spec__)(name, Carried) if name in TEXTS else None  # type: ignore[arg-type, misc]
+        return type(sys.__spec__)(name, Carried) if name in TEXTS else None  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(_: object) -> None:
@@ -91,7 +91,8 @@ def main() -> int:
 
 
 TEXTS = {
-    "guard_words": r'''"""Marks inside words: what a shell would expand is kept as a mark of its own until it is known what it names.
+    "guard_words": r'''
+"""Marks inside words: what a shell would expand is kept as a mark of its own until it is known what it names.
 
 The reader (`guard_shell`) turns unquoted pattern characters into these marks, which are noncharacters of Unicode and so
 never part of a text; quoted ones stay what they are. Imports nothing.
@@ -113,9 +114,13 @@ WILD = "\ufdd9"  # any text, slashes among it, whose letters are known to be har
 PLAIN = {ord(STAR): "*", ord(ANY): "?", ord(SET): "[", ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
 PLAIN.update({ord(TILDE): "~", ord(SPLIT): " "})
 LIVE = {ord("*"): STAR, ord("?"): ANY, ord("["): SET, ord(" "): SPLIT, ord("\t"): SPLIT, ord("\n"): SPLIT}
-FOREIGN = {code: "\ufffd" for code in range(0xFDD0, 0xFDF0)}
+FOREIGN = dict.fromkeys(range(64976, 65008), "�")
 FOREIGN[0] = ""
 
+
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
 
 
 def foreign(text: str) -> str:
@@ -156,7 +161,8 @@ def unique(values: Iterable[str]) -> list[str]:
     """Return the values without repetitions, in order."""
     return list(dict.fromkeys(values))
 ''',
-    "guard_expand": r'''"""What braces and backslash escapes stand for. Imports only the marks."""
+    "guard_expand": r'''
+"""What braces and backslash escapes stand for. Imports only the marks."""
 
 from __future__ import annotations
 
@@ -164,7 +170,7 @@ from guard_words import CLOSE, COMMA, OPEN, WILD, foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable
+    from collections.abc import Callable
 
 
 MOST_WORDS = 64
@@ -224,7 +230,7 @@ def choices_of(text: str, start: int, end: int, commas: list[int]) -> list[str]:
         inner = text[start + 1 : end]
         return numbered(inner) or ["{" + choice + "}" for choice in inner_choices(inner)]
     cuts = [start, *commas, end]
-    pieces = [text[left + 1 : right] for left, right in zip(cuts, cuts[1:])]
+    pieces = [text[cuts[at] + 1 : cuts[at + 1]] for at in range(len(cuts) - 1)]
     return [choice for piece in pieces for choice in inner_choices(piece)]
 
 
@@ -296,7 +302,8 @@ def number(text: str, start: int, digits: str, most: int, base: int) -> tuple[st
         code &= 255
     return (foreign(chr(code)) if code < 0x110000 else "\ufffd"), end
 ''',
-    "guard_paths": r'''"""Say whether a path is a protected file, or a folder above one, by what it names (hooks.md 4.1, 4.2).
+    "guard_paths": r'''
+"""Say whether a path is a protected file, or a folder above one, by what it names (hooks.md 4.1, 4.2).
 
 A path is text that may hold marks of `guard_words`; a folder is an absolute path, or text with an unknown piece.
 Reads the file system and one line of layout.toml, writes nothing.
@@ -312,7 +319,6 @@ from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Optional
 
 LEDGER = (".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
 TOOL_FILES = ("scripts/handoff.py", "scripts/layout.toml")
@@ -386,7 +392,7 @@ class Paths:
         self.real_folders: dict[str, str] = {}
         self.known: dict[tuple[str, str], str] = {}
         self.dots = False  # whether patterns match a leading dot, too
-        self.numbers: Optional[dict[tuple[int, int], str]] = None
+        self.numbers: dict[tuple[int, int], str] | None = None
         for root in dict.fromkeys([*session, folder_root(self.cwd)]):
             self.protect(self.normal(root.replace("\\", "/")))
 
@@ -466,12 +472,12 @@ class Paths:
     def follow(self, path: str) -> str:
         """Return the path with links that the command itself has made resolved."""
         for _ in range(8 if self.links else 0):
-            for link, target in self.links.items():
-                if path == link or path.startswith(link + "/"):
-                    path = self.normal(target + path[len(link) :])
-                    break
-            else:
+            link = path
+            while link and link not in self.links:
+                link = link.rpartition("/")[0]
+            if not link:
                 break
+            path = self.normal(self.links[link] + path[len(link) :])
         return path
 
     def resolved(self, path: str) -> str:
@@ -591,7 +597,8 @@ class Paths:
         found = [one[len(form) :] for one in self.every_file() for form in forms if one.startswith(form)]
         return list(dict.fromkeys(found))
 ''',
-    "guard_match": r'''"""Say whether a path with patterns or unknown pieces could be a given path (hooks.md 4.4).
+    "guard_match": r'''
+"""Say whether a path with patterns or unknown pieces could be a given path (hooks.md 4.4).
 
 A pattern is a list of tokens; the positions in the candidate that are reached so far go along as a set.
 """
@@ -770,17 +777,15 @@ def ranges(body: str) -> Iterator[str]:
             yield body[at]
             at += 1
 ''',
-    "guard_layout": r'''"""Find the switch `protect_tools` in layout.toml by a scan of its lines (hooks.md 4.1)."""
+    "guard_layout": r'''
+"""Find the switch `protect_tools` in layout.toml by a scan of its lines (hooks.md 4.1)."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Optional
 
 
 LAYOUT_LIMIT = 64 * 1024
@@ -802,7 +807,7 @@ def protects_tools(path: str) -> bool:
     return len(data) > LAYOUT_LIMIT if found is None else found
 
 
-def switch_in(text: str) -> Optional[bool]:
+def switch_in(text: str) -> bool | None:
     """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
     table, found = "", None
     for raw in text.split("\n"):
@@ -827,28 +832,29 @@ def bare(key: str) -> str:
     """Return a part of a key without blanks and quotes."""
     return key.strip().strip("\"'")
 ''',
-    "guard_shell": r'''"""Read a shell text as a shell does and judge each simple command that it would run (hooks.md 4.4).
+    "guard_shell": r'''
+"""Read a shell text as a shell does and judge each simple command that it would run (hooks.md 4.4).
 
 One pass: a `Reader` walks the text once, expands each word as soon as it is read, and hands each simple command to
 `guard_commands`. It keeps what decides where a path leads: the folders a command may run in, the variables, the links
 that were made. Code inside the text (substitutions, `sh -c`, function calls) is read by a further Reader.
 
-`Denied` ends the reading at the first command that would change a protected file; `Trouble` when the text can't be read.
+`Denied` ends the reading at the first command that would change a protected file, `Trouble` where it can't be read.
 """
 
 from __future__ import annotations
 
 import guard_words as marks
-from guard_paths import Paths
 from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Optional, Union
+
+    from guard_paths import Paths
 
     Folders = tuple[str, ...]
-    Piece = Union[str, list[str]]
+    Piece = str | list[str]
 
 DEEPEST = 12
 MOST_WORK = 20_000
@@ -922,7 +928,7 @@ class Frame:
         "won",
     )
 
-    def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: Optional[str]) -> None:
+    def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: str | None) -> None:
         self.kind = kind
         self.entry = entry
         self.vars = variables
@@ -936,7 +942,7 @@ class Frame:
         self.won: Folders = entry  # the folders if the list has succeeded so far
         self.lost: Folders = ()  # the folders if it has failed
         self.piped = False  # the next command reads from a pipe
-        self.fed: Optional[str] = None  # and this text, as far as it is known
+        self.fed: str | None = None  # and this text, as far as it is known
         self.exits = False  # it leaves the shell without a condition
 
     def state(self) -> str:
@@ -951,7 +957,7 @@ class Shared:
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        self.streams: list[Optional[str]] = []
+        self.streams: list[str | None] = []
         self.work = 0
         self.made: set[str] = set()  # folders that the text makes itself
 
@@ -961,12 +967,12 @@ class Shared:
         if self.work > MOST_WORK:
             raise Trouble("too much to judge")
 
-    def stream(self, text: Optional[str]) -> str:
+    def stream(self, text: str | None) -> str:
         """Return a path that stands for a process substitution with this output."""
         self.streams.append(text)
         return STREAM + str(len(self.streams) - 1)
 
-    def stream_text(self, path: str) -> Optional[str]:
+    def stream_text(self, path: str) -> str | None:
         """Return what can be read from such a path, or None if it is none or nobody knows."""
         number = path[len(STREAM) :]
         return self.streams[int(number)] if path.startswith(STREAM) and number.isdigit() else None
@@ -977,16 +983,17 @@ class Call:
 
     __slots__ = ("name", "out", "reader", "state", "stdin", "words")
 
-    def __init__(self, reader: Reader, words: list[str], stdin: Optional[str]) -> None:
+    def __init__(self, reader: Reader, words: list[str], stdin: str | None) -> None:
         self.reader = reader
         self.words = words
         self.name = command_name(words[0]) if words else ""
         self.stdin = stdin
-        self.out: Optional[str] = None  # what it prints, as far as known
+        self.out: str | None = None  # what it prints, as far as known
         self.state = "?"  # whether it succeeds: ok, fail, ?
 
     def write(self, text: str, how: str = "") -> None:
         """Deny the call if the text names a protected file."""
+        self.reader.shared.spend(len(self.reader.folders) - 1)
         for folder in self.reader.folders:
             name = self.reader.paths.protected(text, folder)
             if name:
@@ -1000,14 +1007,14 @@ class Call:
             if name:
                 raise Denied(name, how or f"`{self.name}`")
 
-    def again(self, words: list[str], stdin: Optional[str] = None) -> None:
+    def again(self, words: list[str], stdin: str | None = None) -> None:
         """Judge other words as a command in the same place."""
         self.reader.shared.spend()
         call = Call(self.reader, words, self.stdin if stdin is None else stdin)
         self.reader.judge(call)
         self.out, self.state = call.out, call.state
 
-    def code(self, text: str, positional: Iterable[str] = ()) -> Optional[str]:
+    def code(self, text: str, positional: Iterable[str] = ()) -> str | None:
         """Judge shell code that the command would run; return what it prints, as far as known."""
         reader = self.reader.inner(plain(text), 0)
         if positional:
@@ -1050,10 +1057,10 @@ class Reader:
         self.frames = [Frame("top", folders, self.vars, None)]
         self.words: list[Word] = []
         self.redirections: list[tuple[str, Word]] = []
-        self.body: Optional[str] = None  # the text that a redirection puts on stdin
+        self.body: str | None = None  # the text that a redirection puts on stdin
         self.assigned = False
         self.defining = ""  # the function whose body begins with the next group
-        self.closed: Optional[Frame] = None  # the group that has just ended and may have redirections
+        self.closed: Frame | None = None  # the group that has just ended and may have redirections
 
     def inner(self, text: str, pos: int) -> Reader:
         """Return a reader for code inside this one, which can't change what holds here."""
@@ -1070,7 +1077,7 @@ class Reader:
             reader.skips = self.skips
         return reader
 
-    def output(self) -> Optional[str]:
+    def output(self) -> str | None:
         """Return what the program prints, as far as known; None if nothing of it is known."""
         out = self.frames[0].out
         return "".join(out) if out else None
@@ -1081,6 +1088,7 @@ class Reader:
         """Give a variable its possible values; in a branch that may not run the old ones stay possible."""
         if self.lent:
             self.vars = dict(self.vars)
+            self.shared.spend(len(self.vars) >> 6)
             self.lent = False
         old = self.vars.get(name, [])
         if add:
@@ -1118,7 +1126,7 @@ class Reader:
         while at < end and text[at] not in SPECIAL:
             at += 1
         head = text[start:at]
-        if at == end or text[at] in ENDS and text[at] not in "(<>":
+        if at == end or (text[at] in ENDS and text[at] not in "(<>"):
             self.pos = at
             return Word([head], head, head)
         self.pos = at
@@ -1345,12 +1353,12 @@ class Reader:
         if char == "(":
             self.open_parenthesis()
             return False
-        token = next(one for one in OPERATORS if text.startswith(one, at))
-        self.pos = at + len(token)
-        self.finish(token)
-        if token == ")":
+        sign = next(one for one in OPERATORS if text.startswith(one, at))
+        self.pos = at + len(sign)
+        self.finish(sign)
+        if sign == ")":
             return not self.leave("(")
-        if token in (";;", ";&", ";;&", ";|"):
+        if sign in (";;", ";&", ";;&", ";|"):
             import guard_syntax
 
             guard_syntax.next_branch(self)
@@ -1408,6 +1416,7 @@ class Reader:
         del self.frames[at:]
         self.settle(frame)
         if frame.function:
+            self.shared.spend(len(self.functions) >> 6)
             self.functions = {**self.functions, frame.function: (self.text, frame.body, self.pos)}
             frame.out = []
         if kind == "(" or frame.function:
@@ -1485,46 +1494,46 @@ class Reader:
     def redirection(self, _descriptor: str) -> None:
         """Read a redirection and its target."""
         text, at = self.text, self.pos
-        token = next(one for one in REDIRECTIONS if text.startswith(one, at))
-        if token.startswith("<<") and token != "<<<" and self.in_arithmetic():
+        sign = next(one for one in REDIRECTIONS if text.startswith(one, at))
+        if sign.startswith("<<") and sign != "<<<" and self.in_arithmetic():
             self.pos += 2
             return
         if text.startswith((">(", "<("), at) and not self.in_arithmetic():
             self.words.append(self.word())
             return
-        if token[-1] in "!|" and text[at + len(token) : at + len(token) + 1] == "(" and token[-2:] != ">|":
-            token = token[:-1]
-        self.pos = at + len(token)
+        if sign[-1] in "!|" and text[at + len(sign) : at + len(sign) + 1] == "(" and sign[-2:] != ">|":
+            sign = sign[:-1]
+        self.pos = at + len(sign)
         self.blanks()
-        if token in ("<<", "<<-"):
+        if sign in ("<<", "<<-"):
             import guard_syntax
 
-            guard_syntax.heredoc(self, token == "<<-")
+            guard_syntax.heredoc(self, sign == "<<-")
             return
         if self.pos >= self.end or (text[self.pos] in ENDS and text[self.pos : self.pos + 2] not in ("<(", ">(")):
             return
         target = self.word()
-        self.redirections.append((token, target))
-        if token == "<<<":
+        self.redirections.append((sign, target))
+        if sign == "<<<":
             self.body = plain(target.texts[0]) + "\n"
-        elif token == "<":
+        elif sign == "<":
             self.body = self.shared.stream_text(target.texts[0])
 
-    def finish(self, token: str) -> None:
+    def finish(self, sign: str) -> None:
         """Judge the command that ends here, and note what the operator behind it means for the next one."""
         frame = self.frames[-1]
         words, redirections, closed = self.words, self.redirections, self.closed
         if words or redirections or closed or self.assigned:
             self.words, self.redirections, self.closed = [], [], None
-            self.step(frame, words, redirections, closed, token in ("|", "|&"))
+            self.step(frame, words, redirections, closed, sign in ("|", "|&"))
             self.assigned = False
             self.body = None
-        if token in ("&&", "||"):
-            frame.link = token
-        elif token not in ("|", "|&"):
+        if sign in ("&&", "||"):
+            frame.link = sign
+        elif sign not in ("|", "|&"):
             self.folders = united([frame.won, frame.lost]) or self.folders
             frame.won, frame.lost, frame.link = self.folders, (), ""
-        frame.piped = token in ("|", "|&")
+        frame.piped = sign in ("|", "|&")
 
     def sync(self) -> None:
         """Make the folders those in which the next command of the list runs."""
@@ -1539,7 +1548,7 @@ class Reader:
         frame: Frame,
         words: list[Word],
         redirections: list[tuple[str, Word]],
-        closed: Optional[Frame],
+        closed: Frame | None,
         to_pipe: bool,
     ) -> None:
         """Judge one member of a list: a simple command, or the redirections of a group that has ended."""
@@ -1547,9 +1556,9 @@ class Reader:
             self.sync()
         before = closed.entry if closed else self.folders
         stdin = self.body if self.body is not None else frame.fed if frame.piped else frame.stdin
-        for token, target in redirections:
-            if token in WRITES:
-                self.redirect(token, target, before)
+        for sign, target in redirections:
+            if sign in WRITES:
+                self.redirect(sign, target, before)
         if closed:
             out, state = "".join(closed.out) or None, closed.state()
             if closed.reads and self.body is not None:
@@ -1582,10 +1591,10 @@ class Reader:
             frame.exits = True
             frame.won = before
 
-    def redirect(self, token: str, target: Word, folders: Folders) -> None:
+    def redirect(self, sign: str, target: Word, folders: Folders) -> None:
         """Deny a redirection onto a protected file."""
         for text in target.texts:
-            if token[-1] == "&" or token.rstrip("!|")[-1] == "&":
+            if sign[-1] == "&" or sign.rstrip("!|")[-1] == "&":
                 bare = text.rstrip("-")
                 if not bare or not set(bare) - DIGITS:
                     continue
@@ -1593,7 +1602,7 @@ class Reader:
                 for folder in folders:
                     name = self.paths.protected(field, folder)
                     if name:
-                        raise Denied(name, f"a redirection with `{token}`")
+                        raise Denied(name, f"a redirection with `{sign}`")
 
     def combinations(self, words: list[Word]) -> list[list[str]]:
         """Return the possible word lists of a command."""
@@ -1603,7 +1612,7 @@ class Reader:
 
         return guard_syntax.combinations(self.shared, words)
 
-    def run(self, words: list[Word], stdin: Optional[str], used: bool) -> tuple[Optional[str], str]:
+    def run(self, words: list[Word], stdin: str | None, used: bool) -> tuple[str | None, str]:
         """Judge a simple command with each combination of its words' values; return what it prints and its state."""
         out, state = None, "ok"
         before, reached = self.folders, []
@@ -1645,10 +1654,10 @@ def joined(pieces: list[Piece], shared: Shared) -> list[str]:
             run.append(piece)
         elif len(piece) == 1:
             run.append(piece[0])
-            shared.spend(len(piece[0]) >> 10)
+            shared.spend(len(piece[0]) >> 7)
+        elif len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
+            run.append(UNKNOWN)
         else:
-            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
-                piece = [UNKNOWN]
             shared.spend(len(piece))
             fixed = "".join(run)
             texts = [text + fixed + choice for text in texts for choice in piece]
@@ -1666,7 +1675,7 @@ def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
     return found
 
 
-def printed(text: Optional[str], quoted: bool) -> list[str]:
+def printed(text: str | None, quoted: bool) -> list[str]:
     """Return the values of a command substitution that prints this text."""
     if text is None:
         return [UNKNOWN]
@@ -1710,7 +1719,8 @@ def judge_words(words: list[str], paths: Paths, folders: Folders) -> None:
 
 __all__ = ["Call", "Denied", "Reader", "Trouble", "judge_shell", "judge_words"]
 ''',
-    "guard_syntax": r'''"""The rarer syntax of the shell: keywords, heredocs, parameters, arrays, functions (hooks.md 4.4).
+    "guard_syntax": r'''
+"""The rarer syntax of the shell: keywords, heredocs, parameters, arrays, functions (hooks.md 4.4).
 
 Its functions work on a `Reader` of `guard_shell`, which imports this module where a text needs it.
 """
@@ -1738,8 +1748,6 @@ from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Optional
-
     from guard_shell import Call, Frame, Piece, Reader, Shared
 
 
@@ -1849,7 +1857,7 @@ def parameter(reader: Reader) -> list[str]:
     return applied(values, *operand) if operand else values
 
 
-def read_operand(reader: Reader) -> Optional[tuple[str, list[str]]]:
+def read_operand(reader: Reader) -> tuple[str, list[str]] | None:
     """Read the operator of `${name…}` and the possible texts behind it, up to the closing brace."""
     text, start = reader.text, reader.pos
     if text[reader.pos : reader.pos + 1] == "[":
@@ -1988,15 +1996,14 @@ def loop(reader: Reader) -> None:
     values: list[str] = []
     while True:
         reader.blanks(newlines=bool(closer))
-        if (
-            reader.pos >= reader.end
-            or reader.text[reader.pos] in ENDS
-            and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">(")
+        if reader.pos >= reader.end or (
+            reader.text[reader.pos] in ENDS and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">(")
         ):
             break
         values += [field for text in reader.word().texts for field in marks.fields(text)]
     if closer and reader.text.startswith(closer, reader.pos):
         reader.pos += 1
+    reader.shared.spend(len(reader.vars) >> 6)
     reader.vars = {**reader.vars, name: distinct(values) or [""]}
     reader.lent = False
 
@@ -2176,10 +2183,10 @@ def distinct(values: list[str]) -> list[str]:
 
 TELLING = frozenset("/*?[~-." + UNKNOWN)
 ''',
-    "guard_options": r'''"""Read the options of a command: clusters, values, shortened long flags. Imports nothing."""
+    "guard_options": r'''
+"""Read the options of a command: clusters, values, shortened long flags. Imports nothing."""
 
 from __future__ import annotations
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -2263,7 +2270,8 @@ def first_operand(words: list[str], valued: str, longs: str) -> int:
             at += 1
     return at
 ''',
-    "guard_places": r'''"""Where a path of a command leads: the folders that it may name."""
+    "guard_places": r'''
+"""Where a path of a command leads: the folders that it may name."""
 
 from __future__ import annotations
 
@@ -2271,7 +2279,6 @@ import guard_words as marks
 from guard_paths import is_folder
 from guard_shell import is_name, united
 from guard_words import UNKNOWN
-
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -2283,6 +2290,7 @@ def folders_of(call: Call, text: str) -> tuple[Folders, bool]:
     found: list[str] = []
     sure = True
     paths = call.reader.paths
+    call.reader.shared.spend(len(call.reader.folders) - 1)
     for folder in call.reader.folders:
         path = paths.absolute(text, folder)
         if UNKNOWN in path:
@@ -2315,7 +2323,8 @@ def is_assignment(word: str) -> bool:
     """Return whether the word is `NAME=value`."""
     return "=" in word and is_name(word.partition("=")[0])
 ''',
-    "guard_commands": r'''"""Find the rule that judges a command: one table from names to the module whose TABLE holds the rule (hooks.md 4.5).
+    "guard_commands": r'''
+"""Find the rule that judges a command: one table from names to the module whose TABLE holds the rule (hooks.md 4.5).
 
 A rule gets a `Call` and denies it through `Call.write` (a file) or `Call.write_tree` (a file or a folder above one).
 Commands that are not in a table only read, as far as the guard knows. A module is compiled when one of its commands
@@ -2323,6 +2332,8 @@ occurs; a test compares its TABLE with the names here.
 """
 
 from __future__ import annotations
+
+from guard_words import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -2334,40 +2345,42 @@ if TYPE_CHECKING:
 
 MODULES = {
     "guard_builtins": (
-        "cd chdir pushd popd mkdir export declare local readonly typeset integer float set shopt setopt read alias eval trap . source "
-        "exit return true : sleep unset false echo print printf cat head tail tac pwd mktemp basename dirname realpath readlink"
+        "cd chdir pushd popd mkdir export declare local readonly typeset integer float set shopt setopt read "
+        "alias eval trap . source exit return true : sleep unset false echo print printf cat head tail tac pwd "
+        "mktemp basename dirname realpath readlink"
     ),
     "guard_wrappers": (
-        "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains "
-        "torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc command exec time nice ionice stdbuf "
-        "timeout gtimeout chrt taskset chroot repeat setarch strace ltrace caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch "
-        "pipx conda mamba micromamba"
+        "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx "
+        "uvx proxychains torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc "
+        "command exec time nice ionice stdbuf timeout gtimeout chrt taskset chroot repeat setarch strace ltrace "
+        "caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch pipx conda mamba micromamba"
     ),
     "guard_operands": (
-        "tee sponge gtee rm grm trash trash-put rimraf srm wipe del unlink rmdir shred truncate gtruncate chmod chown chgrp setfacl "
-        "chattr chflags fallocate dos2unix unix2dos mac2unix unix2mac gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 "
-        "compress uncompress rename prename rename.ul file-rename mkfifo mknod dd gdd sort shuf gpg gpg2 pandoc cc gcc g++ clang clang++ "
-        "c++ ld as rustc go iconv objcopy jsonnet openssl tcpdump yq jaq prettier black uniq xxd"
+        "tee sponge gtee rm grm trash trash-put rimraf srm wipe del unlink rmdir shred truncate gtruncate chmod "
+        "chown chgrp setfacl chattr chflags fallocate dos2unix unix2dos mac2unix unix2mac gzip gunzip bzip2 "
+        "bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress rename prename rename.ul file-rename "
+        "mkfifo mknod dd gdd sort shuf gpg gpg2 pandoc cc gcc g++ clang clang++ c++ ld as rustc go iconv objcopy "
+        "jsonnet openssl tcpdump yq jaq prettier black uniq xxd"
     ),
     "guard_copies": "cp mv ln install rsync scp gcp gmv gln ginstall link",
     "guard_writers": (
-        "sed gsed tar gtar bsdtar unzip curl wget script patch apply_patch applypatch ed ex vi vim nvim gvim rvim view nano pico emacs "
-        "emacsclient micro joe mcedit red"
+        "sed gsed tar gtar bsdtar unzip curl wget script patch apply_patch applypatch ed ex vi vim nvim gvim rvim "
+        "view nano pico emacs emacsclient micro joe mcedit red"
     ),
     "guard_search": "find gfind xargs gxargs parallel ls grep egrep fgrep",
     "guard_git": "git",
     "guard_code": (
-        "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl ruby php lua luajit "
-        "tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
+        "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl "
+        "ruby php lua luajit tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
     ),
 }
-HOMES = {name: module for module, names in MODULES.items() for name in names.split()}
+HOMES = {name: module for module, listed in MODULES.items() for name in listed.split()}
 
 # Commands that only print or succeed: their rules matter where somebody uses what they print.
-PRINTERS = frozenset(
-    "echo print printf cat head tail tac pwd ls grep egrep fgrep basename dirname realpath readlink true : sleep".split()
+PRINTERS = names(
+    "echo print printf cat head tail tac pwd ls grep egrep fgrep basename dirname realpath readlink true : sleep"
 )
-SUCCEEDING = frozenset("echo print printf pwd true : sleep".split())
+SUCCEEDING = names("echo print printf pwd true : sleep")
 
 # Modules whose commands write only through the words of another command, a redirection, or a name that they spell out.
 QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_code")
@@ -2378,9 +2391,9 @@ OTHER_WORDS = "checkout restore clean stash output delete json replace editor in
 
 def telling_words() -> list[str]:
     """Return the words of which a command must hold one to change a file that it doesn't name; letters only."""
-    names = [name for name, module in HOMES.items() if module not in QUIET_MODULES]
+    loud = [name for name, module in HOMES.items() if module not in QUIET_MODULES]
     found = set()
-    for name in [*names, *LOUD.split(), *OTHER_WORDS.split()]:
+    for name in [*loud, *LOUD.split(), *OTHER_WORDS.split()]:
         letters = "".join(char if char.isalpha() else " " for char in name)
         found.add(max(letters.split(), key=len))
     return sorted(found)
@@ -2413,7 +2426,8 @@ def judge_output_flags(call: Call, words: Iterable[str]) -> None:
         if word.startswith("--output") and "=" in word:
             call.write(word.partition("=")[2], f"`{call.name}` writing its output")
 ''',
-    "guard_builtins": r'''"""Commands that change nothing but where and what the shell is, and what commands print (hooks.md 4.4)."""
+    "guard_builtins": r'''
+"""Commands that change nothing but where and what the shell is, and what commands print (hooks.md 4.4)."""
 
 from __future__ import annotations
 
@@ -2433,10 +2447,9 @@ def change_folder(call: Call) -> None:
     """Move to another folder, as `cd` does."""
     reader = call.reader
     _, operands = split_options([word for word in call.words[1:] if word != "-"])
+    target = operands[0] if operands else reader.paths.home
     if "-" in call.words[1:]:
         target = reader.before
-    else:
-        target = operands[0] if operands else reader.paths.home
     before = reader.folders
     reader.folders, sure = folders_of(call, target)
     reader.before = before[0] if len(before) == 1 else UNKNOWN
@@ -2511,6 +2524,7 @@ def make_alias(call: Call) -> None:
     for word in call.words[1:]:
         name, equals, value = word.partition("=")
         if equals:
+            call.reader.shared.spend(len(call.reader.aliases) >> 6)
             call.reader.aliases = {**call.reader.aliases, name: plain(value)}
 
 
@@ -2688,7 +2702,8 @@ TABLE: dict[str, Rule] = {
     **rules("basename dirname realpath readlink", print_part),
 }
 ''',
-    "guard_wrappers": r'''"""Commands that run the words behind their own options (hooks.md 4.4, Wrappers)."""
+    "guard_wrappers": r'''
+"""Commands that run the words behind their own options (hooks.md 4.4, Wrappers)."""
 
 from __future__ import annotations
 
@@ -2758,8 +2773,8 @@ def flock(call: Call) -> None:
 
 
 PLAIN = (
-    "nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains torsocks firejail "
-    "valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc"
+    "nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains "
+    "torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc"
 )
 TABLE: dict[str, Rule] = {
     **rules(PLAIN, wrapper()),
@@ -2782,7 +2797,8 @@ TABLE: dict[str, Rule] = {
     **rules("uv poetry pdm rye pipenv hatch pipx conda mamba micromamba", run_wrapper),
 }
 ''',
-    "guard_operands": r'''"""Commands that write their operands, or the file that a flag or a place names (hooks.md 4.5)."""
+    "guard_operands": r'''
+"""Commands that write their operands, or the file that a flag or a place names (hooks.md 4.5)."""
 
 from __future__ import annotations
 
@@ -2826,7 +2842,8 @@ def word_output_rule(*names: str) -> Rule:
     """Return the rule of a command that writes the word behind one of these flags, whatever else it takes."""
 
     def rule(call: Call) -> None:
-        for flag, value in zip(call.words[1:], [*call.words[2:], ""]):
+        for at, flag in enumerate(call.words[1:], 2):
+            value = "".join(call.words[at : at + 1])
             if flag in names:
                 call.write(value, f"`{call.name} {flag}`")
             for name in names:
@@ -2922,7 +2939,8 @@ TABLE: dict[str, Rule] = {
     "xxd": second_operand_rule("clsgo"),
 }
 ''',
-    "guard_copies": r'''"""Copies, moves and links: their target, what falls into it, and the sources of some (hooks.md 4.5)."""
+    "guard_copies": r'''
+"""Copies, moves and links: their target, what falls into it, and the sources of some (hooks.md 4.5)."""
 
 from __future__ import annotations
 
@@ -2972,6 +2990,7 @@ def copy(call: Call) -> None:
         targets, operands = operands[-1:], operands[:-1]
     if name == "ln" and not operands and targets:
         operands, targets, into = targets, ["."], True
+    operands = list(dict.fromkeys(operands))
     judge_sources(call, name, options, operands, symbolic)
     for target in targets:
         judge_target(call, target, operands, into, has(options, "-T", "--no-target-directory"))
@@ -3065,7 +3084,8 @@ TABLE: dict[str, Rule] = {
     "link": link_command,
 }
 ''',
-    "guard_writers": r'''"""How commands write the files that their operands and options name (hooks.md 4.5)."""
+    "guard_writers": r'''
+"""How commands write the files that their operands and options name (hooks.md 4.5)."""
 
 from __future__ import annotations
 
@@ -3137,10 +3157,13 @@ def sed(call: Call) -> None:
             sed_line(call, line)
 
 
+LONGEST_PATH = 1024
+
+
 def sed_line(call: Call, line: str) -> None:
     """Judge the `w FILE` and `e COMMAND` in one line of a sed script."""
-    for at, char in enumerate(line[:2000]):
-        rest = line[at + 1 :].strip()
+    for at, char in enumerate(line[-LONGEST_PATH:], max(0, len(line) - LONGEST_PATH)):
+        rest = line[at + 1 :].strip() if char in "wWe" else ""
         if char in "wW" and rest:
             call.write(rest, "sed's `w`")
         elif char == "e" and rest and (at == 0 or line[at - 1] in "0123456789$/!{; ") and line[at + 1] == " ":
@@ -3155,7 +3178,7 @@ def tar(call: Call) -> None:
     options, operands = split_options(
         words, "fCTXbgKNVILFH", "--file --directory --files-from --exclude --exclude-from"
     )
-    if words and "f" in words[0][1:-1] and words[0][:2] != "--" and not values(options, "-f")[0:1] == [""]:
+    if words and "f" in words[0][1:-1] and words[0][:2] != "--" and values(options, "-f")[0:1] != [""]:
         options, operands = old_style(words, options, operands)
     if has(options, "-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"):
         for value in values(options, "-f", "--file"):
@@ -3245,7 +3268,8 @@ TABLE: dict[str, Rule] = {
     **rules("ed ex vi vim nvim gvim rvim view nano pico emacs emacsclient micro joe mcedit red", editor),
 }
 ''',
-    "guard_search": r'''"""Commands that choose their files themselves: find, xargs, parallel, ls, grep (hooks.md 4.5).
+    "guard_search": r'''
+"""Commands that choose their files themselves: find, xargs, parallel, ls, grep (hooks.md 4.5).
 
 `find` is judged by walking its expression for each protected file below its roots, and for each folder on the way.
 """
@@ -3257,7 +3281,7 @@ from guard_commands import rules
 from guard_options import first_operand, has, split_options, values
 from guard_paths import fold
 from guard_places import folders_of, inside
-from guard_words import UNKNOWN, plain
+from guard_words import UNKNOWN, names, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -3271,10 +3295,11 @@ if TYPE_CHECKING:
 
 MAYBE: Truth = (True, True)
 YES: Truth = (True, False)
-FIND_VALUES = frozenset(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth -mindepth -newer -anewer "
-    "-cnewer -mtime -atime -ctime -mmin -amin -cmin -size -perm -user -group -uid -gid -inum -links -samefile -fstype -used -printf "
-    "-fprint -fprint0 -fls -context -regextype -files0-from -newermt -newerct".split()
+FIND_VALUES = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth "
+    "-mindepth -newer -anewer -cnewer -mtime -atime -ctime -mmin -amin -cmin -size -perm -user -group -uid -gid "
+    "-inum -links -samefile -fstype -used -printf -fprint -fprint0 -fls -context -regextype -files0-from -newermt "
+    "-newerct"
 )
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
@@ -3559,7 +3584,8 @@ TABLE: dict[str, Rule] = {
     **rules("grep egrep fgrep", grep),
 }
 ''',
-    "guard_git": r'''"""git: what puts other contents into the working tree, moves files, or sweeps untracked ones away (hooks.md 4.5)."""
+    "guard_git": r'''
+"""git: what puts other contents into the working tree, moves files, or sweeps untracked ones away (hooks.md 4.5)."""
 
 from __future__ import annotations
 
@@ -3611,7 +3637,7 @@ def pathspec(call: Call, text: str) -> str:
 
 def git_paths(call: Call, words: list[str], how: str, only_folders_that_are: bool = False) -> None:
     """Deny pathspecs that are a protected file, or a folder above one that is not the root."""
-    for word in words:
+    for word in dict.fromkeys(words):
         text = pathspec(call, word)
         call.write(text, how)
         for folder in call.reader.folders:
@@ -3713,7 +3739,8 @@ GIT = {
 
 TABLE: dict[str, Rule] = {"git": git}
 ''',
-    "guard_code": r'''"""Code inside commands: shells, interpreters, awk, PowerShell, patches (hooks.md 4.6).
+    "guard_code": r'''
+"""Code inside commands: shells, interpreters, awk, PowerShell, patches (hooks.md 4.6).
 
 Shell code goes back to the reader. Other code is not parsed: it is denied if it names a protected file and holds a
 construct that writes, or if it starts a command that would.
@@ -3732,7 +3759,6 @@ from guard_words import TILDE, UNKNOWN, plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Optional
 
     from guard_commands import Rule
     from guard_shell import Call
@@ -3747,27 +3773,32 @@ BETWEEN = re.compile(r"[\s,\[\]()]*\Z")
 FOLDER = re.compile(r"\.scratch\b", re.IGNORECASE)
 STREAMS = re.compile(r"(?:stdout|stderr|STDOUT|STDERR|console)(?:\.buffer)?\s*\.\s*write\w*\s*\(|\bwriter\s*\(")
 MODE = r"[\"'](?:[rbtU]*[wax+][rwaxbt+U]*)[\"']"
+INSIDE = r"(?:[^\n;()]|\([^()\n]{0,200}\)){0,300}?"
 WRITING = re.compile(
     rf"""
       write\w*\s*\(                                   # f.write(…), writeFileSync(…), Path.write_text(…)
-    | open\w*\s*\([^\n;]{{0,400}}?,\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
+    | open\w*\s*\({INSIDE},\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
     | mode\s*=\s*{MODE}
     | \.\s*open\s*\(\s*{MODE}
     | [\"'({{|]\s*(?:\+[<>]|>)                         # perl's modes
     | \bO_(?:WRONLY|RDWR|APPEND|TRUNC|CREAT)\b
-    | \b(?:unlink|rename|truncate|ftruncate|remove|replace|rmtree|copy\w*|move|link|symlink|chmod|chown)\w*\s*\(
-    | \b(?:os|shutil|fs|path|File|FileUtils|Deno|Bun)\w*\s*\.\s*(?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
+    | \b(?:unlink|rename|truncate|ftruncate|rmtree|copyfile|symlink|chmod|chown)\w*\s*\(
+    | (?<![.\w])(?:remove|replace|copy\w*|move|link)\s*\(
+    | \b(?:os|shutil|fs|File|FileUtils|Deno|Bun)\w*\s*\.\s*
+      (?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
     | \b(?:appendFile|copyFile|writeFile|createWriteStream|rmSync|rm_rf|rm_f|cpSync|file_put_contents|fputs|fwrite)
-    | \b(?:unlink|rename|truncate|copy|move|link)\b\s*[\"'(\w$]  # perl and ruby call without parentheses
+    | \b(?:unlink|rename|truncate)\b\s*[\"'(\w$]       # perl and ruby call without parentheses
     | \bfile\s+(?:delete|rename|copy)\b | \bopen\s+\S+\s+[\"'{{]?[wa]\+?   # tcl
-    | \binplace\s*=\s*(?:True|1) | \b(?:File|IO)\.(?:write|open|new)\b[^\n]{{0,400}}?{MODE}
+    | \binplace\s*=\s*(?:True|1)
+    | \b(?:File|IO)\.(?:write|open|new)\b{INSIDE},\s*{MODE}
+    | \bFile\.(?:write|delete)\b | \bopen\s*\({INSIDE}\s*\bFile::
     | \bputs?\s*\(?\s*\$?(?!std)\w+\s*,                # puts to a handle
-    | \bfopen\s*\( (?=[^\n]{{0,400}}?{MODE})
+    | \bfopen\s*\({INSIDE},\s*{MODE}
     """,
     re.VERBOSE,
 )
 TREES = re.compile(
-    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b"
+    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|shutil\.move|(?<![.\w])move\s*\(|\bchmod|\bchown|copytree|cpSync|\.rm\b"
 )
 STARTS = re.compile(
     r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
@@ -4000,13 +4031,14 @@ def named(call: Call, text: str) -> str:
     """Return the protected file that a text names, quoted or not, or an empty text."""
     paths = call.reader.paths
     folders = call.reader.folders
-    for literal in literals(text):
+    for literal in dict.fromkeys(literals(text)):
         for folder in folders:
             name = paths.protected(with_home(literal), folder)
             if name:
                 return name
-    for token in mentions(text):
-        spelled = token if "/" in token or not FOLDER.search(text) else UNKNOWN + "/.scratch/" + token
+    by_folder = FOLDER.search(text) is not None
+    for token in dict.fromkeys(mentions(text)):
+        spelled = token if "/" in token or not by_folder else UNKNOWN + "/.scratch/" + token
         for folder in folders:
             name = paths.protected(with_unknown(spelled), folder)
             if name:
@@ -4155,7 +4187,7 @@ def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None
                 call.write(f"{folder}/{spelled}" if folder and spelled[:1] != "/" else spelled, "a patch")
 
 
-def patched(line: str) -> Optional[str]:
+def patched(line: str) -> str | None:
     """Return the file that a line of a patch names, or None."""
     line = line.lstrip(" \t") if line.lstrip(" \t").startswith("***") else line
     for head in PATCH_HEADS:
@@ -4174,13 +4206,14 @@ TABLE: dict[str, Rule] = {
     **rules("pwsh powershell cmd", other_shell),
 }
 ''',
-    "guard_files": r'''"""Judge the calls of file tools, patch tools and MCP tools by their arguments (hooks.md 4.3)."""
+    "guard_files": r'''
+"""Judge the calls of file tools, patch tools and MCP tools by their arguments (hooks.md 4.3)."""
 
 from __future__ import annotations
 
 from guard_payload import reader_of, spelled
 from guard_shell import Call, Trouble
-from guard_words import foreign
+from guard_words import foreign, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -4189,22 +4222,21 @@ if TYPE_CHECKING:
     from guard_payload import Tool
 
 
-EDITORS = frozenset(
-    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor str_replace_based_edit_tool write_file "
-    "replace delete delete_file edit_file create_file write_to_file replace_in_file search_replace apply_diff append move rename remove "
-    "patch apply_patch applypatch edit_notebook undo_edit".split()
+EDITORS = names(
+    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor "
+    "str_replace_based_edit_tool write_file replace delete delete_file edit_file create_file write_to_file "
+    "replace_in_file search_replace apply_diff append move rename remove patch apply_patch applypatch "
+    "edit_notebook undo_edit"
 )
 PATCHES = frozenset(("apply_patch", "applypatch", "patch", "apply_diff"))
-MCP_VERBS = tuple(
-    "write edit create append move rename copy delete remove patch insert replace truncate save upload".split()
-)
+MCP_VERBS = names("write edit create append move rename copy delete remove patch insert replace truncate save upload")
 # Arguments that carry text, in any spelling (compared without `_` and in lower case).
-TEXTS = frozenset(
-    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext oldtext prompt query "
-    "pattern message title body reason explanation instruction instructions code data value comment summary replacement search find "
-    "regex viewrange cellid language subject".split()
+TEXTS = names(
+    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext "
+    "oldtext prompt query pattern message title body reason explanation instruction instructions code data value "
+    "comment summary replacement search find regex viewrange cellid language subject"
 )
-PATCH_KEYS = frozenset("patch patchtext diff input command".split())
+PATCH_KEYS = names("patch patchtext diff input command")
 DEEPEST = 20
 
 
@@ -4254,7 +4286,8 @@ def texts_of(value: object, key: str, depth: int) -> Iterator[tuple[str, str]]:
         for item in value:
             yield from texts_of(item, key, depth + 1)
 ''',
-    "guard_payload": r'''"""Judge one tool call of any harness: read its shape, find its command, paths or patch, and word the answer (hooks.md 2, 4.3).
+    "guard_payload": r'''
+"""Judge one tool call of any harness: read its shape, find what it would do, word the answer (hooks.md 2, 4.3).
 
 This module and those beside it are carried as text by `handoff-log-guard.py`. They read the file system, and nothing
 else; they never approve.
@@ -4266,23 +4299,23 @@ import os
 
 from guard_paths import Paths
 from guard_shell import Call, Denied, Reader, Shared, Trouble
-from guard_words import TILDE, foreign
+from guard_words import TILDE, foreign, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Optional
+    from typing import Any
 
     Arguments = dict[str, Any]
 
 NEAR = (b"handoff.jsonl", b"handoff.seal", b"handoff.lock")
 UNREADABLE = "This call names the handoff ledger, and the guard can't read it"
 RULE = (
-    "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a quoted heredoc; "
-    "reading it is free."
+    "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a "
+    "quoted heredoc; reading it is free."
 )
-SHELLS = frozenset(
-    "bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command".split()
+SHELLS = names(
+    "bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command"
 )
 POWER = frozenset(("powershell", "pwsh", "cmd"))
 FOLDERS = ("workdir", "working_directory", "dir_path", "cwd", "directory")
@@ -4429,7 +4462,7 @@ def denial(harness: str, reason: str) -> str:
     return f'{{"hookSpecificOutput": {inner}}}\n'
 
 
-def judged(data: bytes, environ: Mapping[str, str]) -> Optional[str]:
+def judged(data: bytes, environ: Mapping[str, str]) -> str | None:
     """Return why the call is denied, or None."""
     try:
         judge_tool(read_tool(parse_json(data.decode("utf-8-sig"))), environ)
@@ -4438,8 +4471,8 @@ def judged(data: bytes, environ: Mapping[str, str]) -> Optional[str]:
     return None
 
 
-def answer(data: bytes, harness: str, environ: Optional[Mapping[str, str]] = None) -> str:
-    """Return the denying line, or an empty text to leave the call alone; trouble is a denial where the ledger is named."""
+def answer(data: bytes, harness: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the denying line, or an empty text; trouble is a denial where the ledger is named (hooks.md 2.4)."""
     try:
         reason = judged(data, os.environ if environ is None else environ)
     except Exception as fault:  # noqa: BLE001 - a fault in judging must not open the way

@@ -12,8 +12,9 @@ import shutil
 import tempfile
 import unittest
 
-import tests.hooks.project  # noqa: F401 - it puts the judging modules on the path
 from allow_judge import is_sanctioned, parse
+
+import tests.hooks.project  # noqa: F401 - it puts the judging modules on the path
 from tests.hooks.project import project
 from tests.hooks.sandbox import MISSING, RECORDER, SHELLS, run, snapshot
 

@@ -13,14 +13,21 @@ import unittest
 
 from tests.hooks.project import is_denied, project
 from tests.hooks.sandbox import MISSING, changes
-from tests.support import vectors
 
 TIMES = int(os.environ.get("HANDOFF_FUZZ", "1"))
 SEED = int(os.environ.get("HANDOFF_SEED", "20260"))
 COMMANDS = 90
 
 LEDGERS = (".scratch/handoff.jsonl", ".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
-OTHERS = ("docs/a.md", "new.jsonl", "docs/handoff.jsonl", ".scratch/notes.md", "handoff.jsonl", ".scratch/handoff.jsonl.bak", "../other/xy")
+OTHERS = (
+    "docs/a.md",
+    "new.jsonl",
+    "docs/handoff.jsonl",
+    ".scratch/notes.md",
+    "handoff.jsonl",
+    ".scratch/handoff.jsonl.bak",
+    "../other/xy",
+)
 WRITERS = (
     "echo x > {f}", "echo x >> {f}", "echo x >| {f}", "echo x &> {f}", "echo x >>{f}", "date > {f} 2>&1", "echo x | tee {f}", "tee -a {f} < new.jsonl",
     "cp new.jsonl {f}", "cp -f -- docs/a.md {f}", "mv new.jsonl {f}", "rm {f}", "rm -f {f}", "ln -sf /dev/null {f}", "truncate -s 0 {f}",
@@ -33,7 +40,7 @@ WRITERS = (
 )  # fmt: skip
 READERS = (
     "cat {f}", "wc -l < {f}", "grep -c x {f}", "cp {f} docs/copy", "head -1 {f} > docs/h", "sed -n 1p {f}", "awk '{{print $1}}' {f}", "tee docs/t < {f}",
-    "sort {f} | uniq -c", "echo {f}", "ls -l {f}", "tail -n 3 {f} | tee docs/t", "python3 -c \"print(open('{p}').read())\"", "echo 'rm {p}'", "echo \"x >> {p}\"",
+    "sort {f} | uniq -c", "echo {f}", "ls -l {f}", "tail -n 3 {f} | tee docs/t", "python3 -c \"print(open('{p}').read())\"", "echo 'rm {p}'", 'echo "x >> {p}"',
     "test -s {f} && echo yes", "cat <<'E' > docs/x\nrm {p}\nE", "touch {f}", "tar -cf docs/t.tar {f}", "find .scratch -name '*.jsonl' -print", "cksum {f} >> docs/s",
     "for l in $(cat {f}); do :; done", "ln -s ../{p} docs/l", "# rm {p}", ": rm {f}", "grep -n '> {p}' docs/a.md", "[[ a > {p} ]]", "true # > {p}", "dd if={f} of=docs/d status=none",
     "cat {f} | while read l; do echo x >> docs/z; done", "find . -type f ! -name 'handoff.*' -exec cat {{}} +", "xargs echo < {f}", "gzip -c {f} > docs/z.gz",
@@ -63,7 +70,7 @@ class Spelling:
             ("", f"$(echo {path})"), ("", f"`printf %s {path}`"), ("", f"$'{path[:2]}\\x{ord(path[2]):02x}{path[3:]}'"), (f"for f in docs/none {path}; do :; done; ", "$f"),
             (f"A={name[:cut]} B={name[cut:]}\n", f"{folder or '.'}/$A$B"), (f"cd {folder or '.'}; cd -  >/dev/null; ", path), ("D=docs; D=.; ", f"$D/{path}"),
             (f"f={path}.old; ", "${f%.old}"), (f"n=F; F={path}; ", path), ("", f"{{{path},docs/none}}"), (f"cd . || exit; cd {folder or '.'} || exit; ", name),
-            (f"cd nowhere 2>/dev/null; ", path), ("cd nowhere 2>/dev/null && cd /tmp; ", path), ("cd docs && cd .. && ", path), (f"F=${{NOT_SET:-{path}}}; ", "$F"),
+            ("cd nowhere 2>/dev/null; ", path), ("cd nowhere 2>/dev/null && cd /tmp; ", path), ("cd docs && cd .. && ", path), (f"F=${{NOT_SET:-{path}}}; ", "$F"),
         )  # fmt: skip
         self.before, self.word = chosen.choice(ways)
 

@@ -76,7 +76,7 @@ def entry(module: str) -> str:
         raise ValueError(
             f"{module}.py can't be carried as a raw text: it holds three single quotes or lacks a line end"
         )
-    return f"    \"{module}\": r'''{text}''',\n"
+    return f"    \"{module}\": r'''\n{text}''',\n"
 
 
 def main(arguments: list[str]) -> int:

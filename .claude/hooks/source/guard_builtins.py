@@ -18,10 +18,9 @@ def change_folder(call: Call) -> None:
     """Move to another folder, as `cd` does."""
     reader = call.reader
     _, operands = split_options([word for word in call.words[1:] if word != "-"])
+    target = operands[0] if operands else reader.paths.home
     if "-" in call.words[1:]:
         target = reader.before
-    else:
-        target = operands[0] if operands else reader.paths.home
     before = reader.folders
     reader.folders, sure = folders_of(call, target)
     reader.before = before[0] if len(before) == 1 else UNKNOWN
@@ -96,6 +95,7 @@ def make_alias(call: Call) -> None:
     for word in call.words[1:]:
         name, equals, value = word.partition("=")
         if equals:
+            call.reader.shared.spend(len(call.reader.aliases) >> 6)
             call.reader.aliases = {**call.reader.aliases, name: plain(value)}
 
 

@@ -17,7 +17,6 @@ from guard_words import TILDE, UNKNOWN, plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Optional
 
     from guard_commands import Rule
     from guard_shell import Call
@@ -32,27 +31,32 @@ BETWEEN = re.compile(r"[\s,\[\]()]*\Z")
 FOLDER = re.compile(r"\.scratch\b", re.IGNORECASE)
 STREAMS = re.compile(r"(?:stdout|stderr|STDOUT|STDERR|console)(?:\.buffer)?\s*\.\s*write\w*\s*\(|\bwriter\s*\(")
 MODE = r"[\"'](?:[rbtU]*[wax+][rwaxbt+U]*)[\"']"
+INSIDE = r"(?:[^\n;()]|\([^()\n]{0,200}\)){0,300}?"
 WRITING = re.compile(
     rf"""
       write\w*\s*\(                                   # f.write(…), writeFileSync(…), Path.write_text(…)
-    | open\w*\s*\([^\n;]{{0,400}}?,\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
+    | open\w*\s*\({INSIDE},\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
     | mode\s*=\s*{MODE}
     | \.\s*open\s*\(\s*{MODE}
     | [\"'({{|]\s*(?:\+[<>]|>)                         # perl's modes
     | \bO_(?:WRONLY|RDWR|APPEND|TRUNC|CREAT)\b
-    | \b(?:unlink|rename|truncate|ftruncate|remove|replace|rmtree|copy\w*|move|link|symlink|chmod|chown)\w*\s*\(
-    | \b(?:os|shutil|fs|path|File|FileUtils|Deno|Bun)\w*\s*\.\s*(?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
+    | \b(?:unlink|rename|truncate|ftruncate|rmtree|copyfile|symlink|chmod|chown)\w*\s*\(
+    | (?<![.\w])(?:remove|replace|copy\w*|move|link)\s*\(
+    | \b(?:os|shutil|fs|File|FileUtils|Deno|Bun)\w*\s*\.\s*
+      (?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
     | \b(?:appendFile|copyFile|writeFile|createWriteStream|rmSync|rm_rf|rm_f|cpSync|file_put_contents|fputs|fwrite)
-    | \b(?:unlink|rename|truncate|copy|move|link)\b\s*[\"'(\w$]  # perl and ruby call without parentheses
+    | \b(?:unlink|rename|truncate)\b\s*[\"'(\w$]       # perl and ruby call without parentheses
     | \bfile\s+(?:delete|rename|copy)\b | \bopen\s+\S+\s+[\"'{{]?[wa]\+?   # tcl
-    | \binplace\s*=\s*(?:True|1) | \b(?:File|IO)\.(?:write|open|new)\b[^\n]{{0,400}}?{MODE}
+    | \binplace\s*=\s*(?:True|1)
+    | \b(?:File|IO)\.(?:write|open|new)\b{INSIDE},\s*{MODE}
+    | \bFile\.(?:write|delete)\b | \bopen\s*\({INSIDE}\s*\bFile::
     | \bputs?\s*\(?\s*\$?(?!std)\w+\s*,                # puts to a handle
-    | \bfopen\s*\( (?=[^\n]{{0,400}}?{MODE})
+    | \bfopen\s*\({INSIDE},\s*{MODE}
     """,
     re.VERBOSE,
 )
 TREES = re.compile(
-    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|\bmove|remove|unlink|chmod|chown|copytree|cpSync|\.rm\b"
+    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|shutil\.move|(?<![.\w])move\s*\(|\bchmod|\bchown|copytree|cpSync|\.rm\b"
 )
 STARTS = re.compile(
     r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
@@ -285,13 +289,14 @@ def named(call: Call, text: str) -> str:
     """Return the protected file that a text names, quoted or not, or an empty text."""
     paths = call.reader.paths
     folders = call.reader.folders
-    for literal in literals(text):
+    for literal in dict.fromkeys(literals(text)):
         for folder in folders:
             name = paths.protected(with_home(literal), folder)
             if name:
                 return name
-    for token in mentions(text):
-        spelled = token if "/" in token or not FOLDER.search(text) else UNKNOWN + "/.scratch/" + token
+    by_folder = FOLDER.search(text) is not None
+    for token in dict.fromkeys(mentions(text)):
+        spelled = token if "/" in token or not by_folder else UNKNOWN + "/.scratch/" + token
         for folder in folders:
             name = paths.protected(with_unknown(spelled), folder)
             if name:
@@ -440,7 +445,7 @@ def judge_patch(call: Call, text: str, folder: str = "", strip: int = 0) -> None
                 call.write(f"{folder}/{spelled}" if folder and spelled[:1] != "/" else spelled, "a patch")
 
 
-def patched(line: str) -> Optional[str]:
+def patched(line: str) -> str | None:
     """Return the file that a line of a patch names, or None."""
     line = line.lstrip(" \t") if line.lstrip(" \t").startswith("***") else line
     for head in PATCH_HEADS:

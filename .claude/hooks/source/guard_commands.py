@@ -7,6 +7,8 @@ occurs; a test compares its TABLE with the names here.
 
 from __future__ import annotations
 
+from guard_words import names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,40 +19,42 @@ if TYPE_CHECKING:
 
 MODULES = {
     "guard_builtins": (
-        "cd chdir pushd popd mkdir export declare local readonly typeset integer float set shopt setopt read alias eval trap . source "
-        "exit return true : sleep unset false echo print printf cat head tail tac pwd mktemp basename dirname realpath readlink"
+        "cd chdir pushd popd mkdir export declare local readonly typeset integer float set shopt setopt read "
+        "alias eval trap . source exit return true : sleep unset false echo print printf cat head tail tac pwd "
+        "mktemp basename dirname realpath readlink"
     ),
     "guard_wrappers": (
-        "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains "
-        "torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc command exec time nice ionice stdbuf "
-        "timeout gtimeout chrt taskset chroot repeat setarch strace ltrace caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch "
-        "pipx conda mamba micromamba"
+        "env sudo doas nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx "
+        "uvx proxychains torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc "
+        "command exec time nice ionice stdbuf timeout gtimeout chrt taskset chroot repeat setarch strace ltrace "
+        "caffeinate xvfb-run flock uv poetry pdm rye pipenv hatch pipx conda mamba micromamba"
     ),
     "guard_operands": (
-        "tee sponge gtee rm grm trash trash-put rimraf srm wipe del unlink rmdir shred truncate gtruncate chmod chown chgrp setfacl "
-        "chattr chflags fallocate dos2unix unix2dos mac2unix unix2mac gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd lz4 "
-        "compress uncompress rename prename rename.ul file-rename mkfifo mknod dd gdd sort shuf gpg gpg2 pandoc cc gcc g++ clang clang++ "
-        "c++ ld as rustc go iconv objcopy jsonnet openssl tcpdump yq jaq prettier black uniq xxd"
+        "tee sponge gtee rm grm trash trash-put rimraf srm wipe del unlink rmdir shred truncate gtruncate chmod "
+        "chown chgrp setfacl chattr chflags fallocate dos2unix unix2dos mac2unix unix2mac gzip gunzip bzip2 "
+        "bunzip2 xz unxz lzma unlzma zstd unzstd lz4 compress uncompress rename prename rename.ul file-rename "
+        "mkfifo mknod dd gdd sort shuf gpg gpg2 pandoc cc gcc g++ clang clang++ c++ ld as rustc go iconv objcopy "
+        "jsonnet openssl tcpdump yq jaq prettier black uniq xxd"
     ),
     "guard_copies": "cp mv ln install rsync scp gcp gmv gln ginstall link",
     "guard_writers": (
-        "sed gsed tar gtar bsdtar unzip curl wget script patch apply_patch applypatch ed ex vi vim nvim gvim rvim view nano pico emacs "
-        "emacsclient micro joe mcedit red"
+        "sed gsed tar gtar bsdtar unzip curl wget script patch apply_patch applypatch ed ex vi vim nvim gvim rvim "
+        "view nano pico emacs emacsclient micro joe mcedit red"
     ),
     "guard_search": "find gfind xargs gxargs parallel ls grep egrep fgrep",
     "guard_git": "git",
     "guard_code": (
-        "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl ruby php lua luajit "
-        "tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
+        "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl "
+        "ruby php lua luajit tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
     ),
 }
-HOMES = {name: module for module, names in MODULES.items() for name in names.split()}
+HOMES = {name: module for module, listed in MODULES.items() for name in listed.split()}
 
 # Commands that only print or succeed: their rules matter where somebody uses what they print.
-PRINTERS = frozenset(
-    "echo print printf cat head tail tac pwd ls grep egrep fgrep basename dirname realpath readlink true : sleep".split()
+PRINTERS = names(
+    "echo print printf cat head tail tac pwd ls grep egrep fgrep basename dirname realpath readlink true : sleep"
 )
-SUCCEEDING = frozenset("echo print printf pwd true : sleep".split())
+SUCCEEDING = names("echo print printf pwd true : sleep")
 
 # Modules whose commands write only through the words of another command, a redirection, or a name that they spell out.
 QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_code")
@@ -61,9 +65,9 @@ OTHER_WORDS = "checkout restore clean stash output delete json replace editor in
 
 def telling_words() -> list[str]:
     """Return the words of which a command must hold one to change a file that it doesn't name; letters only."""
-    names = [name for name, module in HOMES.items() if module not in QUIET_MODULES]
+    loud = [name for name, module in HOMES.items() if module not in QUIET_MODULES]
     found = set()
-    for name in [*names, *LOUD.split(), *OTHER_WORDS.split()]:
+    for name in [*loud, *LOUD.split(), *OTHER_WORDS.split()]:
         letters = "".join(char if char.isalpha() else " " for char in name)
         found.add(max(letters.split(), key=len))
     return sorted(found)

@@ -48,6 +48,7 @@ def copy(call: Call) -> None:
         targets, operands = operands[-1:], operands[:-1]
     if name == "ln" and not operands and targets:
         operands, targets, into = targets, ["."], True
+    operands = list(dict.fromkeys(operands))
     judge_sources(call, name, options, operands, symbolic)
     for target in targets:
         judge_target(call, target, operands, into, has(options, "-T", "--no-target-directory"))

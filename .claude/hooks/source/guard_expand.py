@@ -6,7 +6,7 @@ from guard_words import CLOSE, COMMA, OPEN, WILD, foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable
+    from collections.abc import Callable
 
 
 MOST_WORDS = 64
@@ -66,7 +66,7 @@ def choices_of(text: str, start: int, end: int, commas: list[int]) -> list[str]:
         inner = text[start + 1 : end]
         return numbered(inner) or ["{" + choice + "}" for choice in inner_choices(inner)]
     cuts = [start, *commas, end]
-    pieces = [text[left + 1 : right] for left, right in zip(cuts, cuts[1:])]
+    pieces = [text[cuts[at] + 1 : cuts[at + 1]] for at in range(len(cuts) - 1)]
     return [choice for piece in pieces for choice in inner_choices(piece)]
 
 

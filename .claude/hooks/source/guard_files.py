@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guard_payload import reader_of, spelled
 from guard_shell import Call, Trouble
-from guard_words import foreign
+from guard_words import foreign, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,22 +13,21 @@ if TYPE_CHECKING:
     from guard_payload import Tool
 
 
-EDITORS = frozenset(
-    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor str_replace_based_edit_tool write_file "
-    "replace delete delete_file edit_file create_file write_to_file replace_in_file search_replace apply_diff append move rename remove "
-    "patch apply_patch applypatch edit_notebook undo_edit".split()
+EDITORS = names(
+    "write edit multiedit multi_edit notebookedit create insert str_replace str_replace_editor "
+    "str_replace_based_edit_tool write_file replace delete delete_file edit_file create_file write_to_file "
+    "replace_in_file search_replace apply_diff append move rename remove patch apply_patch applypatch "
+    "edit_notebook undo_edit"
 )
 PATCHES = frozenset(("apply_patch", "applypatch", "patch", "apply_diff"))
-MCP_VERBS = tuple(
-    "write edit create append move rename copy delete remove patch insert replace truncate save upload".split()
-)
+MCP_VERBS = names("write edit create append move rename copy delete remove patch insert replace truncate save upload")
 # Arguments that carry text, in any spelling (compared without `_` and in lower case).
-TEXTS = frozenset(
-    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext oldtext prompt query "
-    "pattern message title body reason explanation instruction instructions code data value comment summary replacement search find "
-    "regex viewrange cellid language subject".split()
+TEXTS = names(
+    "content contents newstring oldstring filetext description text newstr oldstr inserttext newsource newtext "
+    "oldtext prompt query pattern message title body reason explanation instruction instructions code data value "
+    "comment summary replacement search find regex viewrange cellid language subject"
 )
-PATCH_KEYS = frozenset("patch patchtext diff input command".split())
+PATCH_KEYS = names("patch patchtext diff input command")
 DEEPEST = 20
 
 

@@ -50,7 +50,7 @@ def pathspec(call: Call, text: str) -> str:
 
 def git_paths(call: Call, words: list[str], how: str, only_folders_that_are: bool = False) -> None:
     """Deny pathspecs that are a protected file, or a folder above one that is not the root."""
-    for word in words:
+    for word in dict.fromkeys(words):
         text = pathspec(call, word)
         call.write(text, how)
         for folder in call.reader.folders:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Optional
 
 
 LAYOUT_LIMIT = 64 * 1024
@@ -30,7 +27,7 @@ def protects_tools(path: str) -> bool:
     return len(data) > LAYOUT_LIMIT if found is None else found
 
 
-def switch_in(text: str) -> Optional[bool]:
+def switch_in(text: str) -> bool | None:
     """Return the value of `protect_tools` in the text of a layout, or None if it is not set."""
     table, found = "", None
     for raw in text.split("\n"):

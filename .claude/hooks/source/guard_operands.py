@@ -42,7 +42,8 @@ def word_output_rule(*names: str) -> Rule:
     """Return the rule of a command that writes the word behind one of these flags, whatever else it takes."""
 
     def rule(call: Call) -> None:
-        for flag, value in zip(call.words[1:], [*call.words[2:], ""]):
+        for at, flag in enumerate(call.words[1:], 2):
+            value = "".join(call.words[at : at + 1])
             if flag in names:
                 call.write(value, f"`{call.name} {flag}`")
             for name in names:

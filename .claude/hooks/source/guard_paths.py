@@ -14,7 +14,6 @@ from guard_words import ANY, SET, STAR, TILDE, UNKNOWN, WILD
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Optional
 
 LEDGER = (".scratch/handoff.jsonl", ".scratch/handoff.seal", ".scratch/handoff.lock")
 TOOL_FILES = ("scripts/handoff.py", "scripts/layout.toml")
@@ -88,7 +87,7 @@ class Paths:
         self.real_folders: dict[str, str] = {}
         self.known: dict[tuple[str, str], str] = {}
         self.dots = False  # whether patterns match a leading dot, too
-        self.numbers: Optional[dict[tuple[int, int], str]] = None
+        self.numbers: dict[tuple[int, int], str] | None = None
         for root in dict.fromkeys([*session, folder_root(self.cwd)]):
             self.protect(self.normal(root.replace("\\", "/")))
 
@@ -168,12 +167,12 @@ class Paths:
     def follow(self, path: str) -> str:
         """Return the path with links that the command itself has made resolved."""
         for _ in range(8 if self.links else 0):
-            for link, target in self.links.items():
-                if path == link or path.startswith(link + "/"):
-                    path = self.normal(target + path[len(link) :])
-                    break
-            else:
+            link = path
+            while link and link not in self.links:
+                link = link.rpartition("/")[0]
+            if not link:
                 break
+            path = self.normal(self.links[link] + path[len(link) :])
         return path
 
     def resolved(self, path: str) -> str:

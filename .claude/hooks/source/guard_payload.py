@@ -1,4 +1,4 @@
-"""Judge one tool call of any harness: read its shape, find its command, paths or patch, and word the answer (hooks.md 2, 4.3).
+"""Judge one tool call of any harness: read its shape, find what it would do, word the answer (hooks.md 2, 4.3).
 
 This module and those beside it are carried as text by `handoff-log-guard.py`. They read the file system, and nothing
 else; they never approve.
@@ -10,23 +10,23 @@ import os
 
 from guard_paths import Paths
 from guard_shell import Call, Denied, Reader, Shared, Trouble
-from guard_words import TILDE, foreign
+from guard_words import TILDE, foreign, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Optional
+    from typing import Any
 
     Arguments = dict[str, Any]
 
 NEAR = (b"handoff.jsonl", b"handoff.seal", b"handoff.lock")
 UNREADABLE = "This call names the handoff ledger, and the guard can't read it"
 RULE = (
-    "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a quoted heredoc; "
-    "reading it is free."
+    "Only `python3 scripts/handoff.py append <type>` writes the handoff ledger, with the record on stdin by a "
+    "quoted heredoc; reading it is free."
 )
-SHELLS = frozenset(
-    "bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command".split()
+SHELLS = names(
+    "bash shell run_shell_command execute_bash local_shell exec_command run_terminal_cmd terminal run_command"
 )
 POWER = frozenset(("powershell", "pwsh", "cmd"))
 FOLDERS = ("workdir", "working_directory", "dir_path", "cwd", "directory")
@@ -173,7 +173,7 @@ def denial(harness: str, reason: str) -> str:
     return f'{{"hookSpecificOutput": {inner}}}\n'
 
 
-def judged(data: bytes, environ: Mapping[str, str]) -> Optional[str]:
+def judged(data: bytes, environ: Mapping[str, str]) -> str | None:
     """Return why the call is denied, or None."""
     try:
         judge_tool(read_tool(parse_json(data.decode("utf-8-sig"))), environ)
@@ -182,8 +182,8 @@ def judged(data: bytes, environ: Mapping[str, str]) -> Optional[str]:
     return None
 
 
-def answer(data: bytes, harness: str, environ: Optional[Mapping[str, str]] = None) -> str:
-    """Return the denying line, or an empty text to leave the call alone; trouble is a denial where the ledger is named."""
+def answer(data: bytes, harness: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the denying line, or an empty text; trouble is a denial where the ledger is named (hooks.md 2.4)."""
     try:
         reason = judged(data, os.environ if environ is None else environ)
     except Exception as fault:  # noqa: BLE001 - a fault in judging must not open the way

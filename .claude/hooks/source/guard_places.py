@@ -7,7 +7,6 @@ from guard_paths import is_folder
 from guard_shell import is_name, united
 from guard_words import UNKNOWN
 
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from guard_shell import Call, Folders
@@ -18,6 +17,7 @@ def folders_of(call: Call, text: str) -> tuple[Folders, bool]:
     found: list[str] = []
     sure = True
     paths = call.reader.paths
+    call.reader.shared.spend(len(call.reader.folders) - 1)
     for folder in call.reader.folders:
         path = paths.absolute(text, folder)
         if UNKNOWN in path:

@@ -10,7 +10,7 @@ from guard_commands import rules
 from guard_options import first_operand, has, split_options, values
 from guard_paths import fold
 from guard_places import folders_of, inside
-from guard_words import UNKNOWN, plain
+from guard_words import UNKNOWN, names, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 MAYBE: Truth = (True, True)
 YES: Truth = (True, False)
-FIND_VALUES = frozenset(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth -mindepth -newer -anewer "
-    "-cnewer -mtime -atime -ctime -mmin -amin -cmin -size -perm -user -group -uid -gid -inum -links -samefile -fstype -used -printf "
-    "-fprint -fprint0 -fls -context -regextype -files0-from -newermt -newerct".split()
+FIND_VALUES = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth "
+    "-mindepth -newer -anewer -cnewer -mtime -atime -ctime -mmin -amin -cmin -size -perm -user -group -uid -gid "
+    "-inum -links -samefile -fstype -used -printf -fprint -fprint0 -fls -context -regextype -files0-from -newermt "
+    "-newerct"
 )
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 

@@ -4,22 +4,22 @@ One pass: a `Reader` walks the text once, expands each word as soon as it is rea
 `guard_commands`. It keeps what decides where a path leads: the folders a command may run in, the variables, the links
 that were made. Code inside the text (substitutions, `sh -c`, function calls) is read by a further Reader.
 
-`Denied` ends the reading at the first command that would change a protected file; `Trouble` when the text can't be read.
+`Denied` ends the reading at the first command that would change a protected file, `Trouble` where it can't be read.
 """
 
 from __future__ import annotations
 
 import guard_words as marks
-from guard_paths import Paths
 from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Optional, Union
+
+    from guard_paths import Paths
 
     Folders = tuple[str, ...]
-    Piece = Union[str, list[str]]
+    Piece = str | list[str]
 
 DEEPEST = 12
 MOST_WORK = 20_000
@@ -93,7 +93,7 @@ class Frame:
         "won",
     )
 
-    def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: Optional[str]) -> None:
+    def __init__(self, kind: str, entry: Folders, variables: dict[str, list[str]], stdin: str | None) -> None:
         self.kind = kind
         self.entry = entry
         self.vars = variables
@@ -107,7 +107,7 @@ class Frame:
         self.won: Folders = entry  # the folders if the list has succeeded so far
         self.lost: Folders = ()  # the folders if it has failed
         self.piped = False  # the next command reads from a pipe
-        self.fed: Optional[str] = None  # and this text, as far as it is known
+        self.fed: str | None = None  # and this text, as far as it is known
         self.exits = False  # it leaves the shell without a condition
 
     def state(self) -> str:
@@ -122,7 +122,7 @@ class Shared:
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        self.streams: list[Optional[str]] = []
+        self.streams: list[str | None] = []
         self.work = 0
         self.made: set[str] = set()  # folders that the text makes itself
 
@@ -132,12 +132,12 @@ class Shared:
         if self.work > MOST_WORK:
             raise Trouble("too much to judge")
 
-    def stream(self, text: Optional[str]) -> str:
+    def stream(self, text: str | None) -> str:
         """Return a path that stands for a process substitution with this output."""
         self.streams.append(text)
         return STREAM + str(len(self.streams) - 1)
 
-    def stream_text(self, path: str) -> Optional[str]:
+    def stream_text(self, path: str) -> str | None:
         """Return what can be read from such a path, or None if it is none or nobody knows."""
         number = path[len(STREAM) :]
         return self.streams[int(number)] if path.startswith(STREAM) and number.isdigit() else None
@@ -148,16 +148,17 @@ class Call:
 
     __slots__ = ("name", "out", "reader", "state", "stdin", "words")
 
-    def __init__(self, reader: Reader, words: list[str], stdin: Optional[str]) -> None:
+    def __init__(self, reader: Reader, words: list[str], stdin: str | None) -> None:
         self.reader = reader
         self.words = words
         self.name = command_name(words[0]) if words else ""
         self.stdin = stdin
-        self.out: Optional[str] = None  # what it prints, as far as known
+        self.out: str | None = None  # what it prints, as far as known
         self.state = "?"  # whether it succeeds: ok, fail, ?
 
     def write(self, text: str, how: str = "") -> None:
         """Deny the call if the text names a protected file."""
+        self.reader.shared.spend(len(self.reader.folders) - 1)
         for folder in self.reader.folders:
             name = self.reader.paths.protected(text, folder)
             if name:
@@ -171,14 +172,14 @@ class Call:
             if name:
                 raise Denied(name, how or f"`{self.name}`")
 
-    def again(self, words: list[str], stdin: Optional[str] = None) -> None:
+    def again(self, words: list[str], stdin: str | None = None) -> None:
         """Judge other words as a command in the same place."""
         self.reader.shared.spend()
         call = Call(self.reader, words, self.stdin if stdin is None else stdin)
         self.reader.judge(call)
         self.out, self.state = call.out, call.state
 
-    def code(self, text: str, positional: Iterable[str] = ()) -> Optional[str]:
+    def code(self, text: str, positional: Iterable[str] = ()) -> str | None:
         """Judge shell code that the command would run; return what it prints, as far as known."""
         reader = self.reader.inner(plain(text), 0)
         if positional:
@@ -221,10 +222,10 @@ class Reader:
         self.frames = [Frame("top", folders, self.vars, None)]
         self.words: list[Word] = []
         self.redirections: list[tuple[str, Word]] = []
-        self.body: Optional[str] = None  # the text that a redirection puts on stdin
+        self.body: str | None = None  # the text that a redirection puts on stdin
         self.assigned = False
         self.defining = ""  # the function whose body begins with the next group
-        self.closed: Optional[Frame] = None  # the group that has just ended and may have redirections
+        self.closed: Frame | None = None  # the group that has just ended and may have redirections
 
     def inner(self, text: str, pos: int) -> Reader:
         """Return a reader for code inside this one, which can't change what holds here."""
@@ -241,7 +242,7 @@ class Reader:
             reader.skips = self.skips
         return reader
 
-    def output(self) -> Optional[str]:
+    def output(self) -> str | None:
         """Return what the program prints, as far as known; None if nothing of it is known."""
         out = self.frames[0].out
         return "".join(out) if out else None
@@ -252,6 +253,7 @@ class Reader:
         """Give a variable its possible values; in a branch that may not run the old ones stay possible."""
         if self.lent:
             self.vars = dict(self.vars)
+            self.shared.spend(len(self.vars) >> 6)
             self.lent = False
         old = self.vars.get(name, [])
         if add:
@@ -289,7 +291,7 @@ class Reader:
         while at < end and text[at] not in SPECIAL:
             at += 1
         head = text[start:at]
-        if at == end or text[at] in ENDS and text[at] not in "(<>":
+        if at == end or (text[at] in ENDS and text[at] not in "(<>"):
             self.pos = at
             return Word([head], head, head)
         self.pos = at
@@ -516,12 +518,12 @@ class Reader:
         if char == "(":
             self.open_parenthesis()
             return False
-        token = next(one for one in OPERATORS if text.startswith(one, at))
-        self.pos = at + len(token)
-        self.finish(token)
-        if token == ")":
+        sign = next(one for one in OPERATORS if text.startswith(one, at))
+        self.pos = at + len(sign)
+        self.finish(sign)
+        if sign == ")":
             return not self.leave("(")
-        if token in (";;", ";&", ";;&", ";|"):
+        if sign in (";;", ";&", ";;&", ";|"):
             import guard_syntax
 
             guard_syntax.next_branch(self)
@@ -579,6 +581,7 @@ class Reader:
         del self.frames[at:]
         self.settle(frame)
         if frame.function:
+            self.shared.spend(len(self.functions) >> 6)
             self.functions = {**self.functions, frame.function: (self.text, frame.body, self.pos)}
             frame.out = []
         if kind == "(" or frame.function:
@@ -656,46 +659,46 @@ class Reader:
     def redirection(self, _descriptor: str) -> None:
         """Read a redirection and its target."""
         text, at = self.text, self.pos
-        token = next(one for one in REDIRECTIONS if text.startswith(one, at))
-        if token.startswith("<<") and token != "<<<" and self.in_arithmetic():
+        sign = next(one for one in REDIRECTIONS if text.startswith(one, at))
+        if sign.startswith("<<") and sign != "<<<" and self.in_arithmetic():
             self.pos += 2
             return
         if text.startswith((">(", "<("), at) and not self.in_arithmetic():
             self.words.append(self.word())
             return
-        if token[-1] in "!|" and text[at + len(token) : at + len(token) + 1] == "(" and token[-2:] != ">|":
-            token = token[:-1]
-        self.pos = at + len(token)
+        if sign[-1] in "!|" and text[at + len(sign) : at + len(sign) + 1] == "(" and sign[-2:] != ">|":
+            sign = sign[:-1]
+        self.pos = at + len(sign)
         self.blanks()
-        if token in ("<<", "<<-"):
+        if sign in ("<<", "<<-"):
             import guard_syntax
 
-            guard_syntax.heredoc(self, token == "<<-")
+            guard_syntax.heredoc(self, sign == "<<-")
             return
         if self.pos >= self.end or (text[self.pos] in ENDS and text[self.pos : self.pos + 2] not in ("<(", ">(")):
             return
         target = self.word()
-        self.redirections.append((token, target))
-        if token == "<<<":
+        self.redirections.append((sign, target))
+        if sign == "<<<":
             self.body = plain(target.texts[0]) + "\n"
-        elif token == "<":
+        elif sign == "<":
             self.body = self.shared.stream_text(target.texts[0])
 
-    def finish(self, token: str) -> None:
+    def finish(self, sign: str) -> None:
         """Judge the command that ends here, and note what the operator behind it means for the next one."""
         frame = self.frames[-1]
         words, redirections, closed = self.words, self.redirections, self.closed
         if words or redirections or closed or self.assigned:
             self.words, self.redirections, self.closed = [], [], None
-            self.step(frame, words, redirections, closed, token in ("|", "|&"))
+            self.step(frame, words, redirections, closed, sign in ("|", "|&"))
             self.assigned = False
             self.body = None
-        if token in ("&&", "||"):
-            frame.link = token
-        elif token not in ("|", "|&"):
+        if sign in ("&&", "||"):
+            frame.link = sign
+        elif sign not in ("|", "|&"):
             self.folders = united([frame.won, frame.lost]) or self.folders
             frame.won, frame.lost, frame.link = self.folders, (), ""
-        frame.piped = token in ("|", "|&")
+        frame.piped = sign in ("|", "|&")
 
     def sync(self) -> None:
         """Make the folders those in which the next command of the list runs."""
@@ -710,7 +713,7 @@ class Reader:
         frame: Frame,
         words: list[Word],
         redirections: list[tuple[str, Word]],
-        closed: Optional[Frame],
+        closed: Frame | None,
         to_pipe: bool,
     ) -> None:
         """Judge one member of a list: a simple command, or the redirections of a group that has ended."""
@@ -718,9 +721,9 @@ class Reader:
             self.sync()
         before = closed.entry if closed else self.folders
         stdin = self.body if self.body is not None else frame.fed if frame.piped else frame.stdin
-        for token, target in redirections:
-            if token in WRITES:
-                self.redirect(token, target, before)
+        for sign, target in redirections:
+            if sign in WRITES:
+                self.redirect(sign, target, before)
         if closed:
             out, state = "".join(closed.out) or None, closed.state()
             if closed.reads and self.body is not None:
@@ -753,10 +756,10 @@ class Reader:
             frame.exits = True
             frame.won = before
 
-    def redirect(self, token: str, target: Word, folders: Folders) -> None:
+    def redirect(self, sign: str, target: Word, folders: Folders) -> None:
         """Deny a redirection onto a protected file."""
         for text in target.texts:
-            if token[-1] == "&" or token.rstrip("!|")[-1] == "&":
+            if sign[-1] == "&" or sign.rstrip("!|")[-1] == "&":
                 bare = text.rstrip("-")
                 if not bare or not set(bare) - DIGITS:
                     continue
@@ -764,7 +767,7 @@ class Reader:
                 for folder in folders:
                     name = self.paths.protected(field, folder)
                     if name:
-                        raise Denied(name, f"a redirection with `{token}`")
+                        raise Denied(name, f"a redirection with `{sign}`")
 
     def combinations(self, words: list[Word]) -> list[list[str]]:
         """Return the possible word lists of a command."""
@@ -774,7 +777,7 @@ class Reader:
 
         return guard_syntax.combinations(self.shared, words)
 
-    def run(self, words: list[Word], stdin: Optional[str], used: bool) -> tuple[Optional[str], str]:
+    def run(self, words: list[Word], stdin: str | None, used: bool) -> tuple[str | None, str]:
         """Judge a simple command with each combination of its words' values; return what it prints and its state."""
         out, state = None, "ok"
         before, reached = self.folders, []
@@ -816,10 +819,10 @@ def joined(pieces: list[Piece], shared: Shared) -> list[str]:
             run.append(piece)
         elif len(piece) == 1:
             run.append(piece[0])
-            shared.spend(len(piece[0]) >> 10)
+            shared.spend(len(piece[0]) >> 7)
+        elif len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
+            run.append(UNKNOWN)
         else:
-            if len(texts) * len(piece) > MOST_CHOICES and len(texts) > 1:
-                piece = [UNKNOWN]
             shared.spend(len(piece))
             fixed = "".join(run)
             texts = [text + fixed + choice for text in texts for choice in piece]
@@ -837,7 +840,7 @@ def words_of(chosen: list[tuple[Word, str]]) -> list[str]:
     return found
 
 
-def printed(text: Optional[str], quoted: bool) -> list[str]:
+def printed(text: str | None, quoted: bool) -> list[str]:
     """Return the values of a command substitution that prints this text."""
     if text is None:
         return [UNKNOWN]

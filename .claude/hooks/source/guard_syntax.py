@@ -26,8 +26,6 @@ from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Optional
-
     from guard_shell import Call, Frame, Piece, Reader, Shared
 
 
@@ -137,7 +135,7 @@ def parameter(reader: Reader) -> list[str]:
     return applied(values, *operand) if operand else values
 
 
-def read_operand(reader: Reader) -> Optional[tuple[str, list[str]]]:
+def read_operand(reader: Reader) -> tuple[str, list[str]] | None:
     """Read the operator of `${name…}` and the possible texts behind it, up to the closing brace."""
     text, start = reader.text, reader.pos
     if text[reader.pos : reader.pos + 1] == "[":
@@ -276,15 +274,14 @@ def loop(reader: Reader) -> None:
     values: list[str] = []
     while True:
         reader.blanks(newlines=bool(closer))
-        if (
-            reader.pos >= reader.end
-            or reader.text[reader.pos] in ENDS
-            and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">(")
+        if reader.pos >= reader.end or (
+            reader.text[reader.pos] in ENDS and reader.text[reader.pos : reader.pos + 2] not in ("<(", ">(")
         ):
             break
         values += [field for text in reader.word().texts for field in marks.fields(text)]
     if closer and reader.text.startswith(closer, reader.pos):
         reader.pos += 1
+    reader.shared.spend(len(reader.vars) >> 6)
     reader.vars = {**reader.vars, name: distinct(values) or [""]}
     reader.lent = False
 

@@ -20,9 +20,13 @@ WILD = "\ufdd9"  # any text, slashes among it, whose letters are known to be har
 PLAIN = {ord(STAR): "*", ord(ANY): "?", ord(SET): "[", ord(OPEN): "{", ord(COMMA): ",", ord(CLOSE): "}"}
 PLAIN.update({ord(TILDE): "~", ord(SPLIT): " "})
 LIVE = {ord("*"): STAR, ord("?"): ANY, ord("["): SET, ord(" "): SPLIT, ord("\t"): SPLIT, ord("\n"): SPLIT}
-FOREIGN = {code: "\ufffd" for code in range(0xFDD0, 0xFDF0)}
+FOREIGN = dict.fromkeys(range(64976, 65008), "�")
 FOREIGN[0] = ""
 
+
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
 
 
 def foreign(text: str) -> str:

@@ -68,8 +68,8 @@ def flock(call: Call) -> None:
 
 
 PLAIN = (
-    "nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains torsocks firejail "
-    "valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc"
+    "nohup builtin setsid unbuffer busybox toybox noglob nocorrect fakeroot eatmydata npx bunx uvx proxychains "
+    "torsocks firejail valgrind rlwrap unshare setpriv systemd-run dbus-run-session - coproc"
 )
 TABLE: dict[str, Rule] = {
     **rules(PLAIN, wrapper()),

@@ -70,10 +70,13 @@ def sed(call: Call) -> None:
             sed_line(call, line)
 
 
+LONGEST_PATH = 1024
+
+
 def sed_line(call: Call, line: str) -> None:
     """Judge the `w FILE` and `e COMMAND` in one line of a sed script."""
-    for at, char in enumerate(line[:2000]):
-        rest = line[at + 1 :].strip()
+    for at, char in enumerate(line[-LONGEST_PATH:], max(0, len(line) - LONGEST_PATH)):
+        rest = line[at + 1 :].strip() if char in "wWe" else ""
         if char in "wW" and rest:
             call.write(rest, "sed's `w`")
         elif char == "e" and rest and (at == 0 or line[at - 1] in "0123456789$/!{; ") and line[at + 1] == " ":
@@ -88,7 +91,7 @@ def tar(call: Call) -> None:
     options, operands = split_options(
         words, "fCTXbgKNVILFH", "--file --directory --files-from --exclude --exclude-from"
     )
-    if words and "f" in words[0][1:-1] and words[0][:2] != "--" and not values(options, "-f")[0:1] == [""]:
+    if words and "f" in words[0][1:-1] and words[0][:2] != "--" and values(options, "-f")[0:1] != [""]:
         options, operands = old_style(words, options, operands)
     if has(options, "-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate"):
         for value in values(options, "-f", "--file"):
