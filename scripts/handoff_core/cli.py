@@ -314,6 +314,11 @@ COMMANDS = (
         switch("--keep", "leave the folder and print its path last"),
         JSON,
     ),
+    Command("completion", "shell", "completion",
+        "print the completion script of a shell",
+        Flag("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")),
+    Command("man", "shell", "man",
+        "print the manual page"),
 )
 # fmt: on
 
@@ -385,12 +390,23 @@ def _run(argv: list[str], streams: Streams) -> int:
         if options is None:
             return DONE
         module = __import__(f"handoff_core.commands.{command.module}", fromlist=[command.function])
+        if command.module == "shell":
+            options |= _about_the_table(command.function)
         return int(getattr(module, command.function)(streams, **options))
     except UsageError as error:
         from handoff_core.arguments import usage_line
 
         streams.error_text(usage_line(command) + "\n")
         return streams.report(error)
+
+
+def _about_the_table(function: str) -> dict[str, Any]:
+    """Return what the commands that print the table itself are handed besides their flags."""
+    if function == "completion":
+        return {"commands": COMMANDS}
+    from handoff_core import __version__
+
+    return {"commands": COMMANDS, "version": __version__}
 
 
 def _without_command(argv: list[str], streams: Streams) -> int:
@@ -444,7 +460,7 @@ def _place(command: Command, words: list[str], options: dict[str, Any]) -> bool:
         if flag.positional and flag.many:
             options[flag.dest], words = words, []
         elif flag.positional:
-            if not words:
+            if not words or words[0] not in flag.options.get("choices", words):
                 return False
             options[flag.dest], words = words[0], words[1:]
         elif flag.options.get("required") and options[flag.dest] is None:

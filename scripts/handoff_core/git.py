@@ -123,7 +123,7 @@ def dirty_paths(root: str, *paths: str) -> list[str]:
     """
     where = run(root, "rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
     changed = run(
-        root, *_no_filters(root), "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+        root, *no_filters(root), "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
         "--ignore-submodules=all", "HEAD", "--", *paths,
     )  # fmt: skip
     staged = run(root, "diff", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", "HEAD",
@@ -134,8 +134,8 @@ def dirty_paths(root: str, *paths: str) -> list[str]:
     return sorted(name[len(where) :] for name in decoded if name.startswith(where))
 
 
-def _no_filters(root: str) -> list[str]:
-    """Return options that switch off every content filter which the repository's configuration names."""
+def no_filters(root: str) -> list[str]:
+    """Return git options that switch off every content filter which the repository's configuration names."""
     try:
         listed = run(
             root, "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$"

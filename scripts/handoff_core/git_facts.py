@@ -43,7 +43,7 @@ def changed_paths(top: str, *folders: str) -> list[str]:
     """
     depth = "all" if folders else "normal"
     printed = git.run(
-        top, *git._no_filters(top), "status", "--porcelain=v1", "-z", f"--untracked-files={depth}",  # noqa: SLF001 - the repository's filters must not run
+        top, *git.no_filters(top), "status", "--porcelain=v1", "-z", f"--untracked-files={depth}",
         "--no-renames", "--ignore-submodules=dirty", "--", *folders,
     )  # fmt: skip
     return [os.fsdecode(entry[3:]) for entry in printed.split(b"\0") if entry]
