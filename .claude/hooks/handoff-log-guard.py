@@ -85,6 +85,7 @@ def main() -> int:
         sys.stdout.buffer.write(line.encode("ascii"))
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError):
+        sys.stdout = None  # nothing is left to be flushed, which would change the exit code
         sys.stderr.write("handoff: this call would change the hand-off ledger\n")
         return 2
     return 0
@@ -2369,7 +2370,7 @@ MODULES = {
     ),
     "guard_search": "find gfind xargs gxargs parallel ls grep egrep fgrep",
     "guard_git": "git",
-    "guard_code": (
+    "guard_programs": (
         "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl "
         "ruby php lua luajit tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
     ),
@@ -2383,7 +2384,7 @@ PRINTERS = names(
 SUCCEEDING = names("echo print printf pwd true : sleep")
 
 # Modules whose commands write only through the words of another command, a redirection, or a name that they spell out.
-QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_code")
+QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_programs")
 LOUD = "time strace ltrace find gfind perl ruby awk gawk mawk nawk pwsh powershell cmd"
 # Words that can change a file without being a command's name.
 OTHER_WORDS = "checkout restore clean stash output delete json replace editor insert"
@@ -3739,74 +3740,23 @@ GIT = {
 
 TABLE: dict[str, Rule] = {"git": git}
 ''',
-    "guard_code": r'''
-"""Code inside commands: shells, interpreters, awk, PowerShell, patches (hooks.md 4.6).
+    "guard_programs": r'''
+"""Shells and interpreters: where the code comes from that they run (hooks.md 4.6).
 
-Shell code goes back to the reader. Other code is not parsed: it is denied if it names a protected file and holds a
-construct that writes, or if it starts a command that would.
+Shell code goes back to the reader; other code goes to `guard_code`, which is compiled only when there is some.
 """
 
 from __future__ import annotations
 
-import re
-
 from guard_builtins import STDIN
 from guard_commands import rules
-from guard_options import first_operand, has, split_options, values
-from guard_shell import Denied, Trouble
-from guard_words import TILDE, UNKNOWN, plain
+from guard_options import first_operand, split_options, values
+from guard_words import UNKNOWN, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from guard_commands import Rule
     from guard_shell import Call
-
-LONGEST = 4096
-NAMES = ("handoff.jsonl", "handoff.seal", "handoff.lock")
-BOUNDS = frozenset(" \t\n\r'\"`()[]<>|;,=")
-VARIABLE = re.compile(r"[{}$%#@&+!]")
-LITERAL = re.compile(r"'([^'\n]{0,4096})'|\"([^\"\n]{0,4096})\"|`([^`\n]{0,4096})`")
-JOINED = re.compile(r"""(['"])\s{0,40}(?:\+|\.\.?)?\s{0,40}\1""")
-BETWEEN = re.compile(r"[\s,\[\]()]*\Z")
-FOLDER = re.compile(r"\.scratch\b", re.IGNORECASE)
-STREAMS = re.compile(r"(?:stdout|stderr|STDOUT|STDERR|console)(?:\.buffer)?\s*\.\s*write\w*\s*\(|\bwriter\s*\(")
-MODE = r"[\"'](?:[rbtU]*[wax+][rwaxbt+U]*)[\"']"
-INSIDE = r"(?:[^\n;()]|\([^()\n]{0,200}\)){0,300}?"
-WRITING = re.compile(
-    rf"""
-      write\w*\s*\(                                   # f.write(…), writeFileSync(…), Path.write_text(…)
-    | open\w*\s*\({INSIDE},\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
-    | mode\s*=\s*{MODE}
-    | \.\s*open\s*\(\s*{MODE}
-    | [\"'({{|]\s*(?:\+[<>]|>)                         # perl's modes
-    | \bO_(?:WRONLY|RDWR|APPEND|TRUNC|CREAT)\b
-    | \b(?:unlink|rename|truncate|ftruncate|rmtree|copyfile|symlink|chmod|chown)\w*\s*\(
-    | (?<![.\w])(?:remove|replace|copy\w*|move|link)\s*\(
-    | \b(?:os|shutil|fs|File|FileUtils|Deno|Bun)\w*\s*\.\s*
-      (?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
-    | \b(?:appendFile|copyFile|writeFile|createWriteStream|rmSync|rm_rf|rm_f|cpSync|file_put_contents|fputs|fwrite)
-    | \b(?:unlink|rename|truncate)\b\s*[\"'(\w$]       # perl and ruby call without parentheses
-    | \bfile\s+(?:delete|rename|copy)\b | \bopen\s+\S+\s+[\"'{{]?[wa]\+?   # tcl
-    | \binplace\s*=\s*(?:True|1)
-    | \b(?:File|IO)\.(?:write|open|new)\b{INSIDE},\s*{MODE}
-    | \bFile\.(?:write|delete)\b | \bopen\s*\({INSIDE}\s*\bFile::
-    | \bputs?\s*\(?\s*\$?(?!std)\w+\s*,                # puts to a handle
-    | \bfopen\s*\({INSIDE},\s*{MODE}
-    """,
-    re.VERBOSE,
-)
-TREES = re.compile(
-    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|shutil\.move|(?<![.\w])move\s*\(|\bchmod|\bchown|copytree|cpSync|\.rm\b"
-)
-STARTS = re.compile(
-    r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
-)
-QUOTED_CODE = re.compile(r"(?:\bqx|%x)\s*[{(\[/|!]([^})\]/|!\n]{0,4096})")
-
-
-# Shells
 
 
 def shell(call: Call) -> None:
@@ -3856,13 +3806,7 @@ def watch(call: Call) -> None:
     call.code(" ".join(words[at:]))
 
 
-def other_shell(call: Call) -> None:
-    """Judge the text of `pwsh` and `cmd`."""
-    judge_power(call, " ".join(call.words[1:]) + "\n" + (call.stdin or ""))
-
-
-# Interpreters: letters of flags that take code, of those that take another value, and of those glued to a value
-
+# Letters of flags that take code, of those that take another value, and of those glued to a value.
 LANGUAGES = {
     "python": ("c", "WX", ""),
     "pypy": ("c", "WX", ""),
@@ -3914,7 +3858,9 @@ def interpreter(call: Call) -> None:
         text = call.stdin if text is None and script in STDIN else text
         codes = [text] if text else []
     for code in codes:
-        judge_code(call, plain(code), name)
+        import guard_code
+
+        guard_code.judge_code(call, plain(code), name)
 
 
 def read_program(name: str, words: list[str]) -> Program:
@@ -3965,6 +3911,93 @@ def read_cluster(program: Program, name: str, letters: str, following: list[str]
         if letter in glued and not (letter in "0l" and rest):
             return 0
     return 0
+
+
+def awk(call: Call) -> None:
+    """Judge awk."""
+    import guard_code
+
+    guard_code.awk(call)
+
+
+def other_shell(call: Call) -> None:
+    """Judge the text of `pwsh` and `cmd`."""
+    import guard_code
+
+    guard_code.judge_power(call, " ".join(call.words[1:]) + "\n" + (call.stdin or ""))
+
+
+TABLE: dict[str, Rule] = {
+    **rules("sh bash zsh dash ksh ash rbash mksh fish at batch", shell),
+    **rules("su runuser", switch_user),
+    "watch": watch,
+    **rules(" ".join(LANGUAGES), interpreter),
+    **rules("awk gawk mawk nawk", awk),
+    **rules("pwsh powershell cmd", other_shell),
+}
+''',
+    "guard_code": r'''
+"""Code inside commands: shells, interpreters, awk, PowerShell, patches (hooks.md 4.6).
+
+Shell code goes back to the reader. Other code is not parsed: it is denied if it names a protected file and holds a
+construct that writes, or if it starts a command that would.
+"""
+
+from __future__ import annotations
+
+import re
+
+from guard_options import has, split_options, values
+from guard_shell import Denied, Trouble
+from guard_words import TILDE, UNKNOWN, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from guard_shell import Call
+
+LONGEST = 4096
+NAMES = ("handoff.jsonl", "handoff.seal", "handoff.lock")
+BOUNDS = frozenset(" \t\n\r'\"`()[]<>|;,=")
+VARIABLE = re.compile(r"[{}$%#@&+!]")
+LITERAL = re.compile(r"'([^'\n]{0,4096})'|\"([^\"\n]{0,4096})\"|`([^`\n]{0,4096})`")
+JOINED = re.compile(r"""(['"])\s{0,40}(?:\+|\.\.?)?\s{0,40}\1""")
+BETWEEN = re.compile(r"[\s,\[\]()]*\Z")
+FOLDER = re.compile(r"\.scratch\b", re.IGNORECASE)
+STREAMS = re.compile(r"(?:stdout|stderr|STDOUT|STDERR|console)(?:\.buffer)?\s*\.\s*write\w*\s*\(|\bwriter\s*\(")
+MODE = r"[\"'](?:[rbtU]*[wax+][rwaxbt+U]*)[\"']"
+INSIDE = r"(?:[^\n;()]|\([^()\n]{0,200}\)){0,300}?"
+WRITING = re.compile(
+    rf"""
+      write\w*\s*\(                                   # f.write(…), writeFileSync(…), Path.write_text(…)
+    | open\w*\s*\({INSIDE},\s*(?:mode\s*=\s*|\{{\s*flags?\s*:\s*)?{MODE}
+    | mode\s*=\s*{MODE}
+    | \.\s*open\s*\(\s*{MODE}
+    | [\"'({{|]\s*(?:\+[<>]|>)                         # perl's modes
+    | \bO_(?:WRONLY|RDWR|APPEND|TRUNC|CREAT)\b
+    | \b(?:unlink|rename|truncate|ftruncate|rmtree|copyfile|symlink|chmod|chown)\w*\s*\(
+    | (?<![.\w])(?:remove|replace|copy\w*|move|link)\s*\(
+    | \b(?:os|shutil|fs|File|FileUtils|Deno|Bun)\w*\s*\.\s*
+      (?:remove|replace|rename|unlink|truncate|copy|move|rm|cp|delete|link|write)
+    | \b(?:appendFile|copyFile|writeFile|createWriteStream|rmSync|rm_rf|rm_f|cpSync|file_put_contents|fputs|fwrite)
+    | \b(?:unlink|rename|truncate)\b\s*[\"'(\w$]       # perl and ruby call without parentheses
+    | \bfile\s+(?:delete|rename|copy)\b | \bopen\s+\S+\s+[\"'{{]?[wa]\+?   # tcl
+    | \binplace\s*=\s*(?:True|1)
+    | \b(?:File|IO)\.(?:write|open|new)\b{INSIDE},\s*{MODE}
+    | \bFile\.(?:write|delete)\b | \bopen\s*\({INSIDE}\s*\bFile::
+    | \bputs?\s*\(?\s*\$?(?!std)\w+\s*,                # puts to a handle
+    | \bfopen\s*\({INSIDE},\s*{MODE}
+    """,
+    re.VERBOSE,
+)
+TREES = re.compile(
+    r"rmtree|rmdir|rm_r|rm_f|rmSync|\brm\s*\(|renam|shutil\.move|(?<![.\w])move\s*\(|\bchmod|\bchown|copytree|cpSync|\.rm\b"
+)
+STARTS = re.compile(
+    r"system|popen|subprocess|spawn|\bexec|child_process|\bqx\b|`|shell_exec|passthru|proc_open|%x|\bos\.exec|Command\s*\(|\brun\s*\("
+)
+QUOTED_CODE = re.compile(r"(?:\bqx|%x)\s*[{(\[/|!]([^})\]/|!\n]{0,4096})")
 
 
 def judge_code(call: Call, code: str, language: str) -> None:
@@ -4195,16 +4228,6 @@ def patched(line: str) -> str | None:
             name = line[len(head) :].partition("\t")[0].strip()
             return name.strip('"')
     return None
-
-
-TABLE: dict[str, Rule] = {
-    **rules("sh bash zsh dash ksh ash rbash mksh fish at batch", shell),
-    **rules("su runuser", switch_user),
-    "watch": watch,
-    **rules(" ".join(LANGUAGES), interpreter),
-    **rules("awk gawk mawk nawk", awk),
-    **rules("pwsh powershell cmd", other_shell),
-}
 ''',
     "guard_files": r'''
 """Judge the calls of file tools, patch tools and MCP tools by their arguments (hooks.md 4.3)."""

@@ -26,8 +26,10 @@ if SOURCE not in sys.path:
     sys.path.append(SOURCE)
 
 import allow_judge  # noqa: E402 - the path is set just above
+import guard_commands  # noqa: E402
 import guard_payload  # noqa: E402
 
+__all__ = ["allow_judge", "guard_commands", "guard_payload"]
 LOG = '{"type": "dispatch-start", "req_id": "REQ-PAY-014"}\n{"type": "build-pass", "req_id": "REQ-PAY-014"}\n'
 FILES = {
     "scripts/handoff.py": "print('stub')\n",

@@ -12,10 +12,7 @@ import shutil
 import tempfile
 import unittest
 
-from allow_judge import is_sanctioned, parse
-
-import tests.hooks.project  # noqa: F401 - it puts the judging modules on the path
-from tests.hooks.project import project
+from tests.hooks.project import allow_judge, project
 from tests.hooks.sandbox import MISSING, RECORDER, SHELLS, run, snapshot
 
 TIMES = int(os.environ.get("HANDOFF_FUZZ", "1"))
@@ -84,8 +81,8 @@ class AllowFuzz(unittest.TestCase):
         found: dict[str, tuple[str, list[str], bool]] = {}
         for count in range(MUTANTS * TIMES + len(SEEDS)):
             command = SEEDS[count] if count < len(SEEDS) else mutant(chosen)
-            parsed = parse(command)
-            if parsed and is_sanctioned(*parsed, root):
+            parsed = allow_judge.parse(command)
+            if parsed and allow_judge.is_sanctioned(*parsed, root):
                 found[command] = (command, *parsed)
         return list(found.values())
 

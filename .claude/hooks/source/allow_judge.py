@@ -109,7 +109,8 @@ COMMANDS = {
 HELP = ("--help", "-h")
 WITHHELD = (  # on purpose: a path, another writer, an open end
     *("--file", "--schemas", "--layout", "--root", "--record", "--against", "--projects", "--out"),
-    *("--as-engine", "--no-redact", "--repair-tail", "--follow", "--watch", "--until"),
+    *("--as-engine", "--no-redact", "--repair-tail", "--follow", "--watch", "--until", "--bell"),
+    *("--quiet", "--require-clean", "validate --json"),
 )
 
 
@@ -308,10 +309,21 @@ FOLDERS = ("workdir", "working_directory", "dir_path", "cwd", "directory")
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text; raise ValueError for anything else, a repeated key among it."""
-    import json
+    """Return the value of a JSON text; raise ValueError for anything else, a repeated key among it.
 
-    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    The scanner of the standard library is used without the `json` package, whose import takes longer than all the rest.
+    """
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    text = text.strip(" \t\n\r")
+    value, end = make_scanner(Settings())(text, 0)  # type: ignore[arg-type]
+    if end != len(text):
+        raise ValueError("text behind the value")
+    return value
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -325,6 +337,18 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def refuse(name: str) -> Any:
     """Raise ValueError: NaN and Infinity are not JSON."""
     raise ValueError(name)
+
+
+class Settings:
+    """How the scanner of the standard library reads JSON."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = staticmethod(unique)
+    parse_float = float
+    parse_int = int
+    parse_constant = staticmethod(refuse)
+    memo: Mapping[str, str] = {}
 
 
 def is_here(payload: dict[str, Any], arguments: dict[str, Any], root: str) -> bool:

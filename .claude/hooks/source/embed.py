@@ -34,6 +34,7 @@ CARRIED = {
         "guard_writers",
         "guard_search",
         "guard_git",
+        "guard_programs",
         "guard_code",
         "guard_files",
         "guard_payload",

@@ -43,7 +43,7 @@ MODULES = {
     ),
     "guard_search": "find gfind xargs gxargs parallel ls grep egrep fgrep",
     "guard_git": "git",
-    "guard_code": (
+    "guard_programs": (
         "sh bash zsh dash ksh ash rbash mksh fish at batch su runuser watch python pypy node nodejs deno bun perl "
         "ruby php lua luajit tclsh ipython rscript osascript julia awk gawk mawk nawk pwsh powershell cmd"
     ),
@@ -57,7 +57,7 @@ PRINTERS = names(
 SUCCEEDING = names("echo print printf pwd true : sleep")
 
 # Modules whose commands write only through the words of another command, a redirection, or a name that they spell out.
-QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_code")
+QUIET_MODULES = ("guard_builtins", "guard_wrappers", "guard_search", "guard_git", "guard_programs")
 LOUD = "time strace ltrace find gfind perl ruby awk gawk mawk nawk pwsh powershell cmd"
 # Words that can change a file without being a command's name.
 OTHER_WORDS = "checkout restore clean stash output delete json replace editor insert"
