@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from handoff_core import jsonl
 from handoff_core.ledger import scan
-from handoff_core.routing.history import History
+from handoff_core.routing.history import CROSSING, History
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,30 +43,32 @@ def read_history(data: bytes, wanted: str | None, *, every_slice: bool) -> tuple
     try:
         if lines.pop():
             raise DirtyLogError
-        entries = _entries(lines, _is_doubtful if _holds_doubtful_lines(data) else None)
         only = None if every_slice else wanted or req_id_of(lines[-1])
+        entries = _entries(lines, _is_doubtful if _holds_doubtful_lines(data) else None, only)
         return History(entries, only=only, records=len(lines)), []
     except DirtyLogError:
         problems = [problem for problem in scan(data)[1] if problem.text != f"invalid JSON ({_SURROGATE})"]
         return History(()), problems
 
 
-def _entries(lines: list[bytes], is_doubtful: Callable[[str], bool] | None) -> Iterator[Entry]:
-    """Yield an entry for every line; raise DirtyLogError at one that is no record.
+def _entries(lines: list[bytes], is_doubtful: Callable[[str], bool] | None, only: str | None = None) -> Iterator[Entry]:
+    """Yield an entry for every line, with `only` for those that can matter to that slice and for the last one.
 
-    `is_doubtful` tells the lines which the scanner alone cannot judge; None if there are none.
+    Raises DirtyLogError at a line that is no record. `is_doubtful` tells the lines which the scanner alone cannot
+    judge; None if there are none.
     """
-    scan_value = _scan_value
+    scan_value, last = _scan_value, len(lines)
     for number, line in enumerate(lines, 1):
         try:
             text = line.decode()
             record, end = scan_value(text, 0)
-            if end == len(text) and record.__class__ is dict and (is_doubtful is None or not is_doubtful(text)):
-                yield number, record
-                continue
+            whole = end == len(text) and record.__class__ is dict
         except (StopIteration, ValueError, RecursionError, SystemError):
-            pass
-        yield number, _strict_record(line)
+            whole = False
+        if not whole or (is_doubtful is not None and is_doubtful(text)):
+            record = _strict_record(line)
+        if only is None or record.get("req_id") == only or record.get("type") in CROSSING or number == last:
+            yield number, record
 
 
 def _holds_doubtful_lines(data: bytes) -> bool:
