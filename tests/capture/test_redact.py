@@ -302,6 +302,14 @@ class Places(unittest.TestCase):
             "token: 550e8400-e29b-41d4-a716-446655440000",
             "password: https://docs.invalid/reset-1",
             "PASSWORD=your-password-1",
+            "OPENAI_API_KEY=sk-your-key-here-1234567890abcdef",
+            '"auth": "AuthenticationService"',
+            "rsync -u user@host:/path/file1 .",
+            "POSTGRES_PASSWORD: postgres",
+            "password: z.string().min(8),",
+            "https://user@host.invalid/path:80@x",
+            "image: repo/app@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "The basic idea is to use token based authentication-2",
         ):
             self.assertEqual(mask(text), text)
 

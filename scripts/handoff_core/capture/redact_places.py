@@ -323,7 +323,7 @@ def curl_user(text: Text, at: int) -> Iterator[Span]:
     if found is None:
         return
     value = text.value(found.start(1), found.end(1))
-    if is_placeholder(value) or is_reference(value):
+    if is_placeholder(value) or is_reference(value) or is_path(value):
         return
     if b"curl" in text.low[max(0, at - 300) : at] or _MIXED.search(value):
         yield found.start(1), found.end(1), "curl-auth-user"
@@ -384,12 +384,11 @@ def docker_auth(text: Text, at: int) -> Iterator[Span]:
     if found is None or text.raw[at - 1 : at] != b'"':
         return
     value = text.value(found.start(1), found.end(1))
-    if is_varied(value) and not is_placeholder(value) and (has_digit_and_letter(value) or _BOTH_CASES.match(value)):
+    if is_varied(value) and not is_placeholder(value) and (has_digit_and_letter(value) or value.endswith("=")):
         yield found.start(1), found.end(1), "docker-config"
 
 
 _DOCKER_AUTH = re.compile(rb'auth\\{0,3}"\s{0,20}:\s{0,20}\\{0,3}"([0-9A-Za-z+/]{16,2000}={0,2})\\{0,3}"')
-_BOTH_CASES = re.compile(r"(?=.{0,2000}[a-z]).{0,2000}[A-Z]")
 
 
 def otpauth(text: Text, at: int) -> Iterator[Span]:

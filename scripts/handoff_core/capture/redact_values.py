@@ -24,6 +24,7 @@ _STAND_IN = re.compile(
     r"[*xX.#_-]+\Z|[<%{]|\$(?:[A-Za-z_]|[{(])|(?:your|my|the|some|insert|enter)[_ -]|(?:pk_(?:live|test|prod)_)",
     re.IGNORECASE,
 )
+_YOURS = re.compile(r"(?:\A|[-_.])your[-_ ]?(?:own|api|key|token|secret|access|password)", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]{0,200}"
 _STEP = rf"(?:(?:\.|\?\.|::|->){_NAME})"
 _DOTTED_NAME = re.compile(rf"{_NAME}{_STEP}{{1,40}}\Z")
@@ -50,6 +51,7 @@ def is_placeholder(value: str) -> bool:
         or "EXAMPLE" in value
         or value.lower() in WORDS
         or _STAND_IN.match(value) is not None
+        or _YOURS.search(value) is not None
     )
 
 
