@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from tests.property.route_model import FLOOR, PLANNER, Model
 from tests.records import a_build_pass, a_design_block, a_plan, a_prd_entry, a_start, an_intake
-from tests.routing.random_logs import EXTRA, ODD, a_failure, a_record, a_request, spoilt
+from tests.routing.random_logs import EXTRA, LAYOUTS, ODD, a_failure, a_record, a_request, spoilt
 
 if TYPE_CHECKING:
     from random import Random
 
 Record = dict[str, Any]
 REVIEWERS = (*FLOOR, EXTRA)
-ENDS = ("dispatch", "blocked", "escalate")
+USUAL = (*LAYOUTS[:4], *LAYOUTS[:4], *LAYOUTS)
+"""The layouts, those in which a slice can be chosen three times as often."""
 
 
 def a_walk(random: Random, layout: Record, slices: list[str]) -> list[Record]:
     """Return a log in which the agents that the model names answer, with detours; some records are made odd."""
-    log: list[Record] = []
-    wild, odd = random.choice((0.05, 0.15, 0.4)), random.choice((0, 0, 0.03, 0.2))
-    bad, silent = random.choice((0.1, 0.5, 0.9)), random.choice((0.02, 0.1, 0.3))
-    for _ in range(random.randrange(3, 45)):
+    log: list[Record] = [] if random.random() < 0.3 else [{**a_build_pass(), "req_id": slices[0]}]
+    wild, odd = random.choice((0.02, 0.1, 0.4)), random.choice((0, 0, 0.01, 0.1))
+    bad, silent = random.choice((0.1, 0.5, 0.9)), random.choice((0.02, 0.1, 0.5))
+    for _ in range(random.randrange(3, 60)):
         req_id = random.choice(slices)
         if random.random() < wild:
             record = a_record(random, req_id, len(log) + 1)
@@ -33,6 +34,8 @@ def a_walk(random: Random, layout: Record, slices: list[str]) -> list[Record]:
 
 def an_answer(random: Random, log: list[Record], layout: Record, req_id: str, *, bad: float, silent: float) -> Record:
     """Return a record that the decision on the log asks for."""
+    if log and log[-1].get("type") == "build-pass" and random.random() < 0.7:
+        return a_engine_plan(random)
     answer = Model(log, layout, req_id, lambda _record: [], list).decide() if log else {"decision": "escalate"}
     if answer["decision"] == "dispatch":
         agent = random.choice(answer["next"])
@@ -41,7 +44,7 @@ def an_answer(random: Random, log: list[Record], layout: Record, req_id: str, *,
         return work_of(random, agent, log, bad)
     if answer.get("rule") == "human-consultation" and random.random() < 0.8:
         return {"type": "consultation-response", "author": "human", "in_response_to": len(log), "answer": "yes"}
-    if random.random() < 0.2:
+    if random.random() < 0.1:
         return an_intake()
     return random.choice((a_design(random, log), a_build_pass(), a_build_pass(), a_prd_entry(), a_engine_plan(random)))
 
@@ -61,15 +64,8 @@ def work_of(random: Random, agent: str, log: list[Record], bad: float) -> Record
     if agent == "change-grader":
         return {"type": random.choice(("grader-features", "grader-verdict")), "author": agent, "verdict": "clear"}
     if agent.startswith("feature-implementer"):
-        return a_failure(random, 0) if random.random() < bad / 3 else a_build(random, log)
+        return a_failure(random, 0) if random.random() < bad / 3 else a_build_pass()
     return {"type": "consultation-response", "author": agent, "in_response_to": len(log), "answer": "yes"}
-
-
-def a_build(random: Random, log: list[Record]) -> Record:
-    """Return a build-pass, or, just after one, sometimes the engine's plan."""
-    if log and log[-1].get("type") == "build-pass" and random.random() < 0.5:
-        return a_engine_plan(random)
-    return a_build_pass()
 
 
 def a_engine_plan(random: Random) -> Record:
@@ -111,3 +107,44 @@ def a_raised(random: Random, tags: tuple[str, ...]) -> Any:
         "description": "x",
         "clarify_target": "system-design-expert",
     }
+
+
+def a_contest(random: Random, req_id: str) -> list[Record]:
+    """Return a slice of many review rounds by one or two reviewers, which ends anywhere in its last round."""
+    bad, reviewers = random.choice((0.5, 0.9, 1)), random.sample(REVIEWERS, random.choice((1, 1, 2)))
+    tag = random.choice(("truncation", "truncation", "blocked", "autofix", "escalate"))
+    log: list[Record] = [a_design_block(implementation_effort=random.choice(("routine", "routine", "involved")))]
+    if random.random() < 0.3:
+        log.append(a_design_block(req_id="REQ-WAIT-001", verdict="refactor-first"))
+    for _ in range(random.randrange(1, 7)):
+        log += [a_start()] if random.random() < 0.7 else []
+        log += [a_failure(random, 0) for _ in range(random.choice((0, 0, 0, 1, 2, 3)))]
+        log += [a_build_pass()] if random.random() < 0.9 else []
+        log += [a_plan(roster=random.sample(reviewers, random.randrange(1, len(reviewers) + 1)))]
+        for _ in range(random.choice((1, 1, 1, 2, 4))):
+            log += [same_minded(random, name, tag, bad) for name in reviewers]
+    log += random.choice(([], [], [a_start()] * random.randrange(1, 4), [a_start(reviewers[0])] * 2))
+    if random.random() < 0.2:
+        log.append({"type": "grader-verdict", "author": "change-grader", "verdict": "clear"})
+        log += [a_start("nobody")] if random.random() < 0.3 else []
+        log += [a_review(random, reviewers[0], 0)] if random.random() < 0.7 else []
+    if random.random() < 0.2:
+        log.insert(random.randrange(len(log)), a_design(random, log[: random.randrange(len(log))]))
+    return [{"req_id": req_id, "ts": "2026-01-02T03:04:05Z", **record} for record in renamed(log, req_id)]
+
+
+def renamed(log: list[Record], req_id: str) -> list[Record]:
+    """Return the records with this req_id, but for those of the waiting slice."""
+    return [record if record.get("req_id") == "REQ-WAIT-001" else {**record, "req_id": req_id} for record in log]
+
+
+def same_minded(random: Random, reviewer: str, tag: str, bad: float) -> Record:
+    """Return feedback of a reviewer who, dissenting, mostly raises findings of one tag."""
+    review = a_review(random, reviewer, bad)
+    if review["verdict"] != "approved" and random.random() < 0.8:
+        severity = random.choice(("critical", "critical", "fixable"))
+        review["findings"] = [{**FINDING, "tag": tag, "severity": severity}]
+    return review
+
+
+FINDING = {"location": "src/a.py:3", "description": "x", "clarify_target": "system-design-expert"}

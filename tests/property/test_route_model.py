@@ -6,19 +6,30 @@ import collections
 import json
 import unittest
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handoff_core.routing.router import decide
+from handoff_core.routing.table import ROUTE
 
-from tests.property.logs import a_walk
+from tests.property.logs import USUAL, a_contest, a_walk
 from tests.property.route_model import Model
 from tests.routing.cases import SHIPPED, a_situation, delta_of, layout_of
-from tests.routing.random_logs import LAYOUTS, SLICES, a_log
+from tests.routing.random_logs import SLICES, a_log
 from tests.support import vectors
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Record = dict[str, Any]
-WALKS = 1200
-NOISES = 800
+KINDS: tuple[tuple[str, int, Callable[[Random, Record], list[Record]]], ...] = (
+    ("walk", 500, lambda random, layout: a_walk(random, layout, random.sample(SLICES, random.choice((1, 1, 1, 2))))),
+    ("contest", 900, lambda random, _layout: a_contest(random, random.choice(SLICES))),
+    ("noise", 300, lambda random, _layout: a_log(random, odd=random.choice((0, 0.05, 0.4)))),
+)
+"""Each kind of log with how many are tried."""
+
+UNSEEN = {"dirty-log", "layout-unreadable", "unroutable-state"}
+"""Rules that the model leaves out: the log and the layout are read before it, and nothing reaches the last."""
 
 
 def errors_of(decision: Record) -> list[str]:
@@ -28,25 +39,23 @@ def errors_of(decision: Record) -> list[str]:
 
 
 class ModelTest(unittest.TestCase):
-    reached: collections.Counter[tuple[str, str]]
+    reached: collections.Counter[tuple[str, str, str]]
 
     @classmethod
     def setUpClass(cls) -> None:
         cls.reached = collections.Counter()
 
-    def test_on_walks_that_follow_the_decisions(self) -> None:
-        for seed in range(WALKS):
-            random = Random(seed)
-            layout = random.choice(LAYOUTS)
-            slices = random.sample(SLICES, random.choice((1, 1, 1, 2)))
-            self.compare(random, a_walk(random, layout, slices), layout, f"walk {seed}")
-        self.assertGreater(len(self.reached), 55)
-
-    def test_on_noise(self) -> None:
-        for seed in range(NOISES):
-            random = Random(seed)
-            log = a_log(random, odd=random.choice((0, 0.05, 0.4)))
-            self.compare(random, log, random.choice(LAYOUTS), f"noise {seed}")
+    def test_route_decides_as_the_model_does_and_every_rule_occurs(self) -> None:
+        for name, count, logs in KINDS:
+            for seed in range(count):
+                random = Random(seed)
+                layout = random.choice(USUAL)
+                self.compare(random, logs(random, layout), layout, f"{name} {seed}")
+        self.assertEqual({rule for _, rule, _ in self.reached}, {row.rule for row in ROUTE} - UNSEEN)
+        self.assertEqual(
+            {cause for _, _, cause in self.reached if cause},
+            {"bounce-repeat", "pass-churn", "round-cap", "truncation-run"},
+        )
 
     def test_on_the_vectors(self) -> None:
         judged = 0
@@ -74,7 +83,7 @@ class ModelTest(unittest.TestCase):
         gate = (lambda _record: []) if given["permissive"] else SHIPPED[json.dumps(layout, sort_keys=True)].check
         delta = None if given["delta"] is None else list(given["delta"])
         answer = Model(log, layout, req_id, gate, lambda: delta).decide()
-        self.reached[answer["decision"], answer["rule"]] += 1
+        self.reached[answer["decision"], answer["rule"], str(answer["context"].get("cause", ""))] += 1
         with self.subTest(name):
             self.assert_same(decision, answer)
 
