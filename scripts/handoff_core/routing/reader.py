@@ -57,7 +57,8 @@ def _entries(lines: list[bytes], is_doubtful: Callable[[str], bool] | None, only
     Raises DirtyLogError at a line that is no record. `is_doubtful` tells the lines which the scanner alone cannot
     judge; None if there are none.
     """
-    scan_value, last = _scan_value, len(lines)
+    scan_value: Callable[[str, int], tuple[Any, int]] = _scan_value
+    last = len(lines)
     for number, line in enumerate(lines, 1):
         try:
             text = line.decode()
