@@ -12,12 +12,24 @@ try:
     import jsonschema as oracle  # type: ignore[import-untyped]  # it ships no types
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
+    from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 except ImportError as missing:
     if os.environ.get("HANDOFF_REQUIRE_DEV") == "1":
         raise
     raise unittest.SkipTest(f"property tests need the development tools: {missing}") from missing
 
-__all__ = ["FEW", "JSON", "given", "oracle", "settings", "st"]
+__all__ = [
+    "FEW",
+    "JSON",
+    "RuleBasedStateMachine",
+    "given",
+    "invariant",
+    "oracle",
+    "precondition",
+    "rule",
+    "settings",
+    "st",
+]
 
 FEW = settings(
     max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
