@@ -173,15 +173,20 @@ def _shaped(view: Text) -> Iterator[Span]:
     raw = view.raw
     runs = raw.translate(RUN_TABLE)
     shortest = b"w" * RUN_LENGTH
-    begin = runs.find(shortest)
+    begin, done = runs.find(shortest), 0
     while begin >= 0:
         end = runs.find(b" ", begin)
         end = len(raw) if end < 0 else end
         for edge in TRIGGERS.finditer(raw, begin - 1, end):
+            # What lies inside a finding is part of it.
+            if edge.end() < done:
+                continue
             for shape in SHAPES_BY_TRIGGER[edge[edge.lastindex or 0]]:
                 span = shape.span(view, edge.end())
                 if span is not None:
-                    yield _extended(raw, span)
+                    span = _extended(raw, span)
+                    done = max(done, span[1])
+                    yield span
         begin = runs.find(shortest, end)
 
 

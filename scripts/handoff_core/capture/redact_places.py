@@ -114,7 +114,8 @@ def _opens(text: Text, assignment: Assignment) -> bool:
     name_start = assignment.name_start
     if text.raw[name_start - 1 : name_start] == quote:
         return True
-    line_start = max(text.raw.rfind(b"\n", 0, name_start), name_start - 300, 0)
+    before = max(0, name_start - 300)
+    line_start = max(before, text.raw.rfind(b"\n", before, name_start))
     if text.raw.count(quote, line_start, name_start) % 2 == 0:
         return True
     value = _QUOTED[assignment.quote[-2:]].match(text.raw, assignment.start)
