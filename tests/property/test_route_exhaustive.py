@@ -101,7 +101,7 @@ class ExhaustiveTest(unittest.TestCase):
         self.assertEqual(self.judge_all(ledgers([[one] for one in REVIEW], 4), OPENING), (2800, reached))
 
     def test_every_ledger_of_five_rounds(self) -> None:
-        reached = {46, 53, 55, 56, 59, 60, 61, 63, 70}
+        reached = {53, 55, 59, 60, 61, 63, 70}
         self.assertEqual(self.judge_all(ledgers(ROUNDS, 5), OPENING[:1]), (9330, reached))
 
     def judge_all(self, every: Iterable[list[Record]], opening: list[Record]) -> tuple[int, set[int]]:
