@@ -41,7 +41,8 @@ def _of_iso(match: re.Match[str]) -> str:
             return ""
         offset = (hours * 60 + minutes) * (-1 if match.group(9) == "-" else 1)
     if not offset:
-        return f"{match.group(1)}-{match.group(2)}-{match.group(3)}T{match.group(4)}:{match.group(5)}:{second:02}.{millisecond:03}Z"
+        year_, month_, day_, hour_, minute_ = match.group(1, 2, 3, 4, 5)
+        return f"{year_}-{month_}-{day_}T{hour_}:{minute_}:{second:02}.{millisecond:03}Z"
     seconds = ((_day_number(year, month, day) * 24 + hour) * 60 + minute - offset) * 60 + second
     return of_milliseconds(seconds * 1000 + millisecond)
 
