@@ -184,7 +184,7 @@ class Amounts(unittest.TestCase):
         return Total(prices(**pricing)).add(a_transcript(list(calls), "x").calls.values()).json()
 
     def test_each_kind_of_token_has_its_price(self) -> None:
-        usage = {"input_tokens": 10**6, "output_tokens": 10**6, "cache_read_input_tokens": 10**6}
+        usage: dict[str, Any] = {"input_tokens": 10**6, "output_tokens": 10**6, "cache_read_input_tokens": 10**6}
         usage |= {"cache_creation": {"ephemeral_5m_input_tokens": 10**6, "ephemeral_1h_input_tokens": 10**6}}
         total = self.total(a_call(1, **usage))
         self.assertAlmostEqual(total["usd"], 5 + 25 + 0.5 + 6.25 + 10)

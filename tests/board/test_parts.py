@@ -56,7 +56,8 @@ class Stamps(unittest.TestCase):
             self.assertEqual(read_stamp(text).fault, "unparseable", text)
 
     def test_no_text_is_missing(self) -> None:
-        for value in (None, "", 7, True, [], {}):
+        values: tuple[object, ...] = (None, "", 7, True, [], {})
+        for value in values:
             self.assertEqual(read_stamp(value).fault, "missing")
 
     def test_every_day_survives_being_written_and_read(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from handoff_core.board.words import PERSON, SENTENCES
 from handoff_core.routing.table import ROUTE
+
 from tests.board.view_vectors import SGR, call, lines_bytes, log_bytes, needs_shared, set_up, write
 from tests.support import vectors
 
@@ -226,7 +227,7 @@ def json_or_text(line: bytes) -> Any:
 
 def spiked(record: dict[str, Any], text: str) -> dict[str, Any]:
     """Return the text fields of a record with hostile text in each."""
-    texts = {key: text for key in ("request", "title", "summary", "architectural_fit") if key in record}
+    texts: dict[str, Any] = {key: text for key in ("request", "title", "summary", "architectural_fit") if key in record}
     findings = [
         {**finding, "location": text, "description": text, "fix": text, "severity": "critical"}
         for finding in record.get("findings", [])

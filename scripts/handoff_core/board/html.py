@@ -474,7 +474,7 @@ class _Slice:
         fix = f'<p class="fix">fix: <code>{paragraph(finding["fix"])}</code></p>' if finding["fix"] else ""
         cells = [
             tag("td", finding["id"], class_="m nb"),
-            tag("td", kind),
+            tag("td", kind, class_="kind"),
             tag("td", escape(label(finding["reviewer"])), data_h="by"),
             tag("td", where + what + fix, class_="what"),
             tag("td", self._finding_now(finding), class_="nowc"),
