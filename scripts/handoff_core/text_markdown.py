@@ -20,6 +20,27 @@ _TICKS = re.compile("`+")
 _MARKS = re.compile(r"[\\`*_\[\]<>|~]")
 
 
+_PLAIN_BYTES = bytes({9, 10, *range(0x20, 0x7F), *range(0x80, 0x100)})
+_LEADS = (b"\xc2", b"\xd8\x9c", b"\xe2\x80", b"\xe2\x81", b"\xef\xbb\xbf", b"\xf3\xa0", b"\xed")
+"""What the hidden characters above ASCII begin with in UTF-8."""
+
+
+def is_plain(raw: bytes) -> bool:
+    """Say whether a text in UTF-8 surely holds visible characters, tabs and line feeds alone.
+
+    A few texts that do are judged otherwise. It is far quicker than a pattern.
+    """
+    if raw.translate(None, _PLAIN_BYTES):
+        return False
+    if raw.isascii():
+        return True
+    for lead in _LEADS:
+        if lead in raw:
+            # Printable is what has a shape; line ends and tabs, which have none, are taken out before.
+            return raw.translate(None, b"\t\n").decode("utf-8", "replace").isprintable()
+    return True
+
+
 def visible(text: str) -> str:
     """Return `text` with LF line ends and every other control or invisible character spelled out."""
     if "\r" in text:
@@ -36,12 +57,10 @@ def _spelled(match: re.Match[str]) -> str:
 
 def fenced(text: str) -> str:
     """Return `text` quoted in a fence that nothing in it can close; it ends with the fence's own line feed."""
-    return fenced_visible(visible(text))
-
-
-def fenced_visible(text: str) -> str:
-    """Return text that went through `visible` in a fence."""
-    fence = "```" if "```" not in text else "`" * (longest_run(text) + 1)
+    text = visible(text)
+    fence = "```"
+    while fence in text:
+        fence += "`"
     return f"{fence}text\n{text}\n{fence}\n"
 
 

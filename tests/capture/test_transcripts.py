@@ -56,7 +56,7 @@ class Transcripts(unittest.TestCase):
         problems = []
         if sum(kinds.values()) != records["read"] - records["bad"]:
             problems.append(f"kinds count {sum(kinds.values())}, records {records}")
-        if path.endswith(".jsonl"):
+        if path.endswith(".jsonl") and all(type(turn["at"]) is int for turn in made.turns):
             with open(path, "rb") as opened:
                 lines = sum(not line.isspace() for line in opened)
             if records["read"] + (source["tail_bytes"] > 0) < lines:

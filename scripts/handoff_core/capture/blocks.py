@@ -25,9 +25,27 @@ _NAMES = ("title", "filename", "file_name", "fileName", "name", "media_type", "m
 _TEXTS = ("text", "content", "output", "result")
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+
+
+def _encoding() -> Callable[[Any, int], Iterable[str]]:
+    """Return the encoder of the standard library, ready made: making one costs as much as most values."""
+    from json import encoder
+
+    make: Any = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return lambda value, _level: _encoder.iterencode(value)
+    encode: Callable[[Any, int], Iterable[str]]
+    encode = make(None, _encoder.default, encoder.encode_basestring, None, ":", ",", False, False, True)
+    return encode
+
+
+_encode = _encoding()
+
+
 def compact(value: Any) -> str:
     """Return a value as compact JSON with its own order of keys."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "".join(_encode(value, 0))
 
 
 def turns_of(content: Any, judge: Judge) -> list[Turn]:
@@ -129,6 +147,10 @@ def _element(element: Any) -> str:
 def flat_once(content: list[Any]) -> str:
     """Return the texts of a list inside an element, one per line; what has none is compact JSON."""
     return "\n".join(
-        item if type(item) is str else text_of(item.get("text")) or compact(item) if type(item) is dict else compact(item)
+        item
+        if type(item) is str
+        else text_of(item.get("text")) or compact(item)
+        if type(item) is dict
+        else compact(item)
         for item in content
     )

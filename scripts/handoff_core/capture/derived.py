@@ -77,17 +77,19 @@ class Derived:
             "failed": self.failed,
         }
 
-    def take(self, seq: int, turn: Turn, text: str, utc: str) -> None:
-        """Count one turn, and keep what the brief needs of it."""
+    def take(self, seq: int, turn: Turn, text: str, utc: str, size: int) -> None:
+        """Count one turn, whose line in the timeline has `size` bytes, and keep what the brief needs of it."""
         class_ = turn.class_
         self.counts[class_] += 1
         if utc:
+            if utc > self.last_utc:  # noqa: PLR1730 - a call of max for every turn is not free
+                self.last_utc = utc
             if not self.first_utc or utc < self.first_utc:
                 self.first_utc = utc
-            self.last_utc = max(self.last_utc, utc)
         self.rows.append((seq, class_, turn.tool or "", text if len(text) <= _ROW_TEXT else text[:_ROW_TEXT]))
         if turn.agent is None and class_ in (USER, AGENT):
             self._hear(seq, class_, text)
+        self._window(len(text), size)
 
     def _hear(self, seq: int, class_: str, text: str) -> None:
         """Take what a person or the main agent said."""
@@ -115,8 +117,8 @@ class Derived:
                 self.loops.append((seq, loop))
                 self.loops_total += 1
 
-    def take_line(self, characters: int, size: int) -> None:
-        """Take the length of a turn's text and of its line in the timeline, for the window of the payload."""
+    def _window(self, characters: int, size: int) -> None:
+        """Keep the newest turns whose texts fit together into the payload."""
         self.window.append(characters)
         self.window_bytes.append(size)
         self._room -= characters

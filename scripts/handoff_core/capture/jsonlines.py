@@ -10,6 +10,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 NESTING = 500
@@ -22,15 +23,12 @@ TOO_DEEP = "nested too deep"
 BLANKS = " \t\r\n"
 """What JSON takes for white space."""
 
-HALF = re.compile(r"\\u[dD]")
-"""What a JSON text spells half of a surrogate pair with; most often the other half follows."""
-
 _BLANKS = re.compile(f"[{BLANKS}]*")
 _STARTS = re.compile(r'\{"(?:timestamp|type)"')
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-class Damage(Exception):
+class Damage(Exception):  # noqa: N818 - it says what a line is, which need not be an error of the program
     """Say why the rest of a line cannot be read; `reason` is one of the three of capture.md 2.2."""
 
     def __init__(self, reason: str, at: int) -> None:
@@ -44,7 +42,8 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-scan = json.JSONDecoder(parse_constant=_refuse).scan_once
+_decoder: Any = json.JSONDecoder(parse_constant=_refuse)
+scan: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once
 """Return the value at an index of a text and the index behind it; raises one of `REFUSED`."""
 
 REFUSED = (StopIteration, ValueError, RecursionError)
@@ -59,7 +58,11 @@ def value_at(text: str, start: int) -> tuple[Any, int]:
     except (StopIteration, ValueError):
         raise Damage(NOT_JSON, start) from None
     # Only a value with that many brackets can be too deep; counting them costs next to nothing.
-    if end - start > 2 * NESTING and text.count("[", start, end) + text.count("{", start, end) > NESTING and _deep(value):
+    if (
+        end - start > 2 * NESTING
+        and text.count("[", start, end) + text.count("{", start, end) > NESTING
+        and _deep(value)
+    ):
         raise Damage(TOO_DEEP, start)
     return value, end
 
@@ -118,7 +121,7 @@ def _members(value: Any) -> Any:
 
 
 def without_halves(value: Any, counted: list[int]) -> Any:
-    """Return `value` with lone surrogates of all its texts and keys replaced by U+FFFD; adds their number to `counted`."""
+    """Return `value` with lone surrogates in its texts and keys replaced by U+FFFD; adds their number to `counted`."""
     kind = type(value)
     if kind is str:
         fixed, number = _HALVES.subn("\ufffd", value)

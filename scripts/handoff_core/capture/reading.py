@@ -5,6 +5,8 @@ Imports modules of `capture` alone.
 
 from __future__ import annotations
 
+import gc
+
 from handoff_core.capture.growth import unnumbered
 from handoff_core.capture.readers.table import function, reader
 from handoff_core.capture.turns import MERGED, TOKEN_KINDS, USED, Known, Session, Turn
@@ -104,6 +106,19 @@ def read_source(
     tally: Tally, number: int, timeline: Timeline, preparer: Preparer, earlier: Earlier | None, tick: Callable[[], None]
 ) -> None:
     """Read one source to its end, its turns into `timeline` under the source's number."""
+    # Values of JSON never hold themselves, so that looking for such rings among them only costs time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        _read(tally, number, timeline, preparer, earlier, tick)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read(
+    tally: Tally, number: int, timeline: Timeline, preparer: Preparer, earlier: Earlier | None, tick: Callable[[], None]
+) -> None:
     source, session = tally.source, tally.session
     row = reader(source.reader)
     if row is None:
@@ -115,7 +130,9 @@ def read_source(
     before = timeline.seq
     count = 0
     for record, turns, fate in function(row)(source, session):
-        kind = record.kind if record.kind is not None else _kind_of(record.value)
+        kind = record.kind
+        if kind is None:
+            kind = _kind_of(record.value)
         kinds[kind] = kinds.get(kind, 0) + 1
         count += 1
         if not count & 255:
@@ -141,6 +158,8 @@ def read_source(
             _take_back(session)
         fates[USED if used else MERGED if lost else "skipped"] += 1
     tally.turns = timeline.seq - before
+    source.replaced += preparer.replaced
+    preparer.replaced = 0
 
 
 def _kind_of(value: Any) -> str:

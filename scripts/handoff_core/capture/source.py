@@ -31,12 +31,33 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 SQLITE_MAGIC = b"SQLite format 3"
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _MARK = b"\xef\xbb\xbf"
-_FLAGS = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Source:
+class Counted:
+    """What is found out about a source while it is read."""
+
+    def __init__(self, shape: str) -> None:
+        self.shape = shape
+        self.reader = ""
+        self.agent: str | None = None
+        self.bytes = 0
+        self.bad = 0
+        self.bad_lines: list[dict[str, Any]] = []
+        self.tail_bytes = self.healed = self.replaced = 0
+        self.spilled = {"found": 0, "missing": 0}
+        self.sidecars: list[dict[str, Any]] = []
+        self.allowed: Callable[[str], None] | None = None
+        """Judges the path of a sidecar by the permission policy; raises HandoffError."""
+
+    def damaged(self, at: int | str, why: str) -> None:
+        """Count a record that cannot be read, at a line number or another place."""
+        self.bad += 1
+        if len(self.bad_lines) < BAD_LINES_KEPT:
+            self.bad_lines.append({"line": at, "why": why})
+
+
+class Source(Counted):
     """One file of a session; see `turns.py` for what a reader may ask of it."""
 
     def __init__(self, path: str, spool: Callable[[], BinaryIO]) -> None:
@@ -47,20 +68,8 @@ class Source:
         self.path = path
         self.name = os.path.basename(path)
         self.folder = os.path.dirname(path)
-        self.shape = "lines"
-        self.reader = ""
-        self.agent: str | None = None
-        self.bytes = 0
+        super().__init__("lines")
         self.sha256 = ""
-        self.bad = 0
-        self.bad_lines: list[dict[str, Any]] = []
-        self.tail_bytes = 0
-        self.healed = 0
-        self.replaced = 0
-        self.spilled = {"found": 0, "missing": 0}
-        self.sidecars: list[dict[str, Any]] = []
-        self.allowed: Callable[[str], None] | None = None
-        """Judges the path of a sidecar by the permission policy; raises HandoffError."""
         self._spool = spool
         self._file = open_regular(path)
         self._raw = self._file
@@ -146,7 +155,7 @@ class Source:
         return self._records(counting=False)
 
     def _records(self, *, counting: bool) -> Iterator[Record]:
-        scan, refused, halves, nesting = jsonlines.scan, jsonlines.REFUSED, jsonlines.HALF.search, jsonlines.NESTING
+        scan, refused, nesting = jsonlines.scan, jsonlines.REFUSED, jsonlines.NESTING
         for number, offset, line, ended in self._lines(counting=counting):
             # The common line holds one sound object and nothing else: it is read here, without a call of ours.
             try:
@@ -160,8 +169,6 @@ class Source:
             ):
                 yield from self._odd_line(number, offset, line, ended=ended, counting=counting)
                 continue
-            if halves(text) is not None:
-                value = self._whole(value, counting=counting)
             yield Record(value, number, offset)
 
     def _odd_line(self, number: int, offset: int, line: bytes, *, ended: bool, counting: bool) -> Iterator[Record]:
@@ -374,12 +381,6 @@ class Source:
 
     # What goes wrong, and what belongs to it
 
-    def damaged(self, at: int | str, why: str) -> None:
-        """Count a record that cannot be read, at a line number or another place."""
-        self.bad += 1
-        if len(self.bad_lines) < BAD_LINES_KEPT:
-            self.bad_lines.append({"line": at, "why": why})
-
     def sidecar(self, name: str, size: int | None = None) -> str | None:
         """Return the text of a file by its path relative to the source's folder, None where it is not to be had.
 
@@ -398,37 +399,24 @@ class Source:
                 data = opened.read(length)
         except (OSError, HandoffError):
             return None
-        self.sidecars.append(
-            {"name": os.path.basename(path), "bytes": len(data), "sha256": sha256(data).hexdigest()}
-        )
+        self.sidecars.append({"name": os.path.basename(path), "bytes": len(data), "sha256": sha256(data).hexdigest()})
         return self._text(data, counting=True)
 
 
-class Folder:
+class Folder(Counted):
     """A store folder as a source: a tree of JSON files (formats.md 6); same bookkeeping as `Source`."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.name = os.path.basename(os.path.abspath(path))
         self.folder = path
-        self.shape = "folder"
-        self.reader = ""
-        self.agent: str | None = None
-        self.bytes = 0
-        self.bad = 0
-        self.bad_lines: list[dict[str, Any]] = []
-        self.tail_bytes = self.healed = self.replaced = 0
-        self.spilled = {"found": 0, "missing": 0}
-        self.sidecars: list[dict[str, Any]] = []
-        self.allowed: Callable[[str], None] | None = None
+        super().__init__("folder")
         self._hash = sha256()
 
     @property
     def sha256(self) -> str:
         """Return the digest of the files read so far, in reading order."""
         return self._hash.hexdigest()
-
-    damaged = Source.damaged
 
     def position(self) -> tuple[int, int]:
         """Return how many bytes were read; how many there are is not known before."""

@@ -37,7 +37,7 @@ and `database.connect(path)` returns the connection and `database.tables(path)` 
 `dict[str, set[str]]`; both raise HandoffError. `session.wanted` is the text of `--session`, `session.subagents`
 that of `--subagents`; a reader that must choose among sessions raises `Ambiguous` or `Absent`.
 
-Imports `errors` alone.
+Imports `errors` and `text` alone.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from __future__ import annotations
 from array import array
 
 from handoff_core.errors import NO_MATCH, NOTHING_TO_BUILD, HandoffError
+from handoff_core.text import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,26 +79,24 @@ class Record:
 class Turn:
     """One utterance, call or result, as a reader makes it; the core adds number, place and pair (capture.md 5.1)."""
 
-    __slots__ = (
-        "agent", "call", "class_", "cut", "error", "kind", "masked", "model", "rid", "text", "tool", "ts", "usage",
-    )  # fmt: skip
+    # What most turns lack stands on the class: it costs nothing where it is not set.
+    ts = ""
+    tool: str | None = None
+    call: str | None = None
+    error = False
+    model: str | None = None
+    agent: str | None = None
+    rid: str | None = None
+    usage: dict[str, int] | None = None
+    cut = 0
+    masked: tuple[str, ...] = ()
+    """Names of the fields in which the core masked something."""
 
     def __init__(self, class_: str, kind: str, text: Any) -> None:
         self.class_ = class_
         self.kind = kind
         self.text = text
         """The text; of a call its arguments, any JSON value or None."""
-        self.ts = ""
-        self.tool: str | None = None
-        self.call: str | None = None
-        self.error = False
-        self.model: str | None = None
-        self.agent: str | None = None
-        self.rid: str | None = None
-        self.usage: dict[str, int] | None = None
-        self.cut = 0
-        self.masked: tuple[str, ...] = ()
-        """Names of the fields in which the core masked something."""
 
 
 def said(class_: str, text: str, kind: str = "text") -> Turn:
@@ -130,7 +129,7 @@ def answered(call: object, text: str, *, failed: bool = False, tool: object = No
 def name_of(value: object) -> str | None:
     """Return a name or an id as a non-empty text; numbers are spelled out, anything else is None."""
     if type(value) is str:
-        return value or None
+        return (value if value.isascii() else plain(value)) or None
     if type(value) is int:
         return str(value)
     return None
@@ -139,7 +138,7 @@ def name_of(value: object) -> str | None:
 def time_of(value: object) -> str:
     """Return a time as the source writes it, as text; empty without one."""
     if type(value) is str:
-        return value
+        return value if value.isascii() else plain(value)
     if type(value) in (int, float):
         return repr(value)
     return ""
@@ -321,6 +320,8 @@ class Session:
 
     def count_total(self, numbers: dict[str, object]) -> None:
         """Count the increase of cumulative totals; a fall starts anew (capture.md 5.5)."""
+        if numbers == self._totals:
+            return
         for kind, number in numbers.items():
             before = self._totals.get(kind, 0)
             if type(number) is not int or number < 0 or number == before:
