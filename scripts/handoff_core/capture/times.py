@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 _ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d):?(\d\d))", re.ASCII
 )
-_NUMBER = re.compile(r"(\d{10}|\d{13}|\d{16})(?:\.(\d+))?", re.ASCII)
-_UNITS = {10: 1000, 13: 1, 16: 0.001}
+_NUMBER = re.compile(r"(\d{10})(?:\.(\d+))?|(\d{13})|(\d{16})", re.ASCII)
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _EPOCH_DAY = 719_162
 """Days from 0001-01-01 to 1970-01-01."""
@@ -23,7 +22,7 @@ def utc_of(text: str) -> str:
     if match is not None:
         return _of_iso(match)
     match = _NUMBER.fullmatch(text)
-    return _of_number(match.group(1), match.group(2) or "") if match is not None else ""
+    return _of_number(match) if match is not None else ""
 
 
 def _of_iso(match: re.Match[str]) -> str:
@@ -47,10 +46,12 @@ def _of_iso(match: re.Match[str]) -> str:
     return of_milliseconds(seconds * 1000 + millisecond)
 
 
-def _of_number(digits: str, fraction: str) -> str:
-    if len(digits) == 10:
-        return of_milliseconds(int(digits) * 1000 + int((fraction + "000")[:3]))
-    return of_milliseconds(int(digits) if len(digits) == 13 else int(digits) // 1000)
+def _of_number(match: re.Match[str]) -> str:
+    """Return the time of seconds, milliseconds or microseconds since 1970."""
+    seconds, fraction, milliseconds, microseconds = match.groups()
+    if seconds:
+        return of_milliseconds(int(seconds) * 1000 + int(((fraction or "") + "000")[:3]))
+    return of_milliseconds(int(milliseconds) if milliseconds else int(microseconds) // 1000)
 
 
 def _is_leap(year: int) -> bool:
