@@ -324,7 +324,7 @@ COMMANDS = (
 
 
 def console() -> NoReturn:
-    """Run the program on the process's own streams and exit; never returns."""
+    """Run the program on the process's own streams and end the process; never returns."""
     gc.disable()  # a command is over before a cycle matters; a large ledger would be walked again and again
     raise_on_signals()
     streams = [getattr(stream, "buffer", None) for stream in (sys.stdin, sys.stdout, sys.stderr)]
@@ -334,8 +334,8 @@ def console() -> NoReturn:
             try:
                 stream.flush()
             except (OSError, ValueError):
-                silence(stream.fileno())
-    sys.exit(code)
+                continue
+    os._exit(code)  # all is written and closed: taking a large ledger apart object by object would only cost time
 
 
 def main(argv: Sequence[str], stdin: BinaryIO | None, stdout: BinaryIO | None, stderr: BinaryIO | None) -> int:

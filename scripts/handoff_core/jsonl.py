@@ -70,15 +70,16 @@ def plain_reader(data: bytes) -> Callable[[str], object]:
         return parse
 
     def read(line: str) -> object:
-        if line[-1:] == "}" and line[0] == "{" and line.count("{") + line.count("[") <= NESTING_LIMIT:
+        if line.count("{") + line.count("[") <= NESTING_LIMIT:
             try:
-                value, end = _scan(line, 0)
+                value, end = scan(line, 0)
             except (ValueError, StopIteration, SystemError):
                 return parse(line)
             if end == len(line):
                 return value
         return parse(line)
 
+    scan = _scan
     return read
 
 

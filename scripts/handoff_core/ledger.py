@@ -575,10 +575,12 @@ def _cannot_read(shown: str, error: OSError | ValueError) -> HandoffError:
 
 
 def _read_all(descriptor: int) -> bytes:
-    blocks = []
-    while block := os.read(descriptor, 1 << 20):
-        blocks.append(block)
-    return b"".join(blocks)
+    """Return the bytes from the current place of a file to its end; what there is comes in one read."""
+    size = os.fstat(descriptor).st_size
+    blocks = [os.read(descriptor, max(size, 0) + 1)]
+    while blocks[-1]:
+        blocks.append(os.read(descriptor, 1 << 20))
+    return blocks[0] if len(blocks) == 2 else b"".join(blocks)
 
 
 def read_exactly(descriptor: int, count: int) -> bytes:

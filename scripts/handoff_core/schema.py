@@ -186,7 +186,7 @@ class Compiler:
         if members is not None:
             by_kind.setdefault(dict, []).append(members)
         if len(deciding) == 1 and "type" in schema:
-            return _typed(schema["type"], deciding[0], by_kind)
+            return TypedCheck(schema["type"], deciding[0], by_kind)
         return _chain(deciding, by_kind)
 
     def _reference(self, schema: Schema) -> Check:
@@ -501,11 +501,16 @@ def object_members(schema: Schema, compiler: Compiler) -> Check | None:
     if not fields and extra is True:
         return None
     other = compiler.compile(extra) if isinstance(extra, dict) else None
+    tables = {name: field.table for name, field in fields.items() if isinstance(field, TypedCheck)}
+    untyped: dict[type, Check] = {}
 
     def check(value: Any) -> Violations:
         found: Violations = []
         for name, member in value.items():
-            check_field = fields.get(name, other)
+            # most fields are typed: their table is asked here, which spares a call for each of them
+            check_field = tables.get(name, untyped).get(type(member)) or fields.get(name, other)
+            if check_field is _nothing:
+                continue
             if check_field is not None:
                 below = check_field(member)
                 if below:
@@ -641,16 +646,19 @@ def _chain(deciding: list[Check], by_kind: dict[type, list[Check]]) -> Check:
     return check
 
 
-def _typed(names: str | list[str], check_type: Check, by_kind: dict[type, list[Check]]) -> Check:
-    """Return the check of a schema that decides by type alone, the commonest: one look-up serves both steps."""
-    kinds = {kind for name in _listed(names) for kind in TYPES[name]}
-    table = {kind: _all(by_kind[kind]) if kind in by_kind else _nothing for kind in kinds}
+class TypedCheck:
+    """The check of a schema that decides by type alone, the commonest: one look-up serves both steps."""
 
-    def check(value: Any) -> Violations:
-        check_kind = table.get(type(value))
-        return check_type(value) if check_kind is None else check_kind(value)
+    __slots__ = ("_check_type", "table")
 
-    return check
+    def __init__(self, names: str | list[str], check_type: Check, by_kind: dict[type, list[Check]]) -> None:
+        kinds = {kind for name in _listed(names) for kind in TYPES[name]}
+        self.table = {kind: _all(by_kind[kind]) if kind in by_kind else _nothing for kind in kinds}
+        self._check_type = check_type
+
+    def __call__(self, value: Any) -> Violations:
+        """Return the violations of `value`."""
+        return self.table.get(type(value), self._check_type)(value)
 
 
 def _nothing(_value: Any) -> Violations:

@@ -11,7 +11,7 @@ from handoff_core.errors import REFUSED, HandoffError, os_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import BinaryIO
 
 HIDDEN = (
@@ -37,7 +37,7 @@ QUOTE_LIMIT = 200
 
 def clean(text: str) -> str:
     """Return `text` as one line without control and hidden characters (ledger.md 2.4, `text.clean`)."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():  # then it holds no control and no hidden character
         return text
     text = text.translate(_BREAKS)
     while "\n\n" in text:
@@ -123,11 +123,15 @@ class Streams:
 
     def note(self, message: str) -> None:
         """Write one diagnostic line to stderr, cleaned; a stderr that takes nothing is passed over."""
-        self.error_text(f"handoff.py: {clean(message)}\n")
+        self.notes((message,))
+
+    def notes(self, messages: Iterable[str]) -> None:
+        """Write a diagnostic line to stderr for each message, all of them with one write."""
+        self.error_text("".join(f"handoff.py: {clean(message)}\n" for message in messages))
 
     def error_text(self, text: str) -> None:
         """Write `text` as it stands to stderr; a stderr that takes nothing is passed over."""
-        if self.stderr is None:
+        if self.stderr is None or not text:
             return
         try:
             self.stderr.write(utf8(text))

@@ -52,6 +52,8 @@ def ledger(path: str, records: int) -> None:
             step = number % 20
             head: dict[str, Any] = {"type": "", "req_id": req_id, "ts": stamp}
             if step == 0:
+                record = {**head, "type": "dispatch-start", "author": "system-design-expert", "responding_to": [0]}
+            elif step == 1:
                 record = {
                     **head,
                     "type": "design-block",
@@ -60,7 +62,7 @@ def ledger(path: str, records: int) -> None:
                     "architectural_fit": "The loan table has it, and nothing else is touched by this change.",
                     "primary_paths": ["src/loans.py", "src/holds.py"],
                 }
-            elif step % 2:
+            elif step % 2 == 0:
                 record = {**head, "type": "dispatch-start", "author": "feature-implementer", "responding_to": [number]}
             else:
                 record = {

@@ -293,9 +293,8 @@ def _notes_last(report: Report) -> None:
 
 
 def _print_text(streams: Streams, report: Report, prefix: str, *, quiet: bool) -> None:
-    for finding in report.findings:
-        level = "" if finding.level == ERROR else f"{finding.level}: "
-        streams.note(f"{prefix}{level}{finding.text()}")
+    levels = {ERROR: "", WARNING: "warning: ", NOTE: "note: "}
+    streams.notes(f"{prefix}{levels[finding.level]}{finding.text()}" for finding in report.findings)
     if report.valid() and not quiet:
         streams.out(f"{report.records} records valid\n")
 
