@@ -27,9 +27,12 @@ if SOURCE not in sys.path:
 
 import allow_judge  # noqa: E402 - the path is set just above
 import guard_commands  # noqa: E402
+import guard_json  # noqa: E402
 import guard_payload  # noqa: E402
+import guard_plain  # noqa: E402
+import guard_shell  # noqa: E402
 
-__all__ = ["allow_judge", "guard_commands", "guard_payload"]
+__all__ = ["allow_judge", "guard_commands", "guard_payload", "guard_plain", "guard_shell"]
 LOG = '{"type": "dispatch-start", "req_id": "REQ-PAY-014"}\n{"type": "build-pass", "req_id": "REQ-PAY-014"}\n'
 FILES = {
     "scripts/handoff.py": "print('stub')\n",
@@ -151,11 +154,11 @@ def allow_answer(data: bytes, harness: str, environ: dict[str, str]) -> str:
 
 def guard_answer(data: bytes, harness: str, environ: dict[str, str]) -> str:
     """Return what the guard prints, in this process."""
-    return "" if GUARD_HOOK.is_harmless(data) else str(guard_payload.answer(data, harness, environ))
+    return "" if ends_early(data) else str(guard_payload.answer(data, harness, environ))
 
 
 def answers(vector: dict[str, Any], root: str) -> tuple[str, str, bool]:
-    """Return what both hooks print for a vector, and whether the guard's look at the raw bytes ends it."""
+    """Return what both hooks print for a vector, and whether one of the guard's quick looks ends it."""
     data = stdin_of(vector, root)
     arguments = vector.get("args", [])
     environ = environment(vector, root)
@@ -164,7 +167,17 @@ def answers(vector: dict[str, Any], root: str) -> tuple[str, str, bool]:
     with working_folder(cwd):
         allowed = allow_answer(data, ALLOW_HOOK.harness_of(arguments), environ)
         denied = str(guard_payload.answer(data, GUARD_HOOK.harness_of(arguments), environ))
-    return allowed, denied, GUARD_HOOK.is_harmless(data)
+    return allowed, denied, ends_early(data)
+
+
+def ends_early(data: bytes) -> bool:
+    """Return whether one of the guard's two quick looks ends the call."""
+    if GUARD_HOOK.is_harmless(data):
+        return True
+    try:
+        return bool(guard_plain.is_plain(guard_json.parse_json(data.decode("utf-8-sig"))))
+    except (ValueError, RecursionError, StopIteration):
+        return False
 
 
 def bash_payload(command: str, root: str) -> bytes:

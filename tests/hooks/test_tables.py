@@ -11,7 +11,7 @@ import unittest
 
 from handoff_core.cli import COMMANDS
 
-from tests.hooks.project import GUARD_HOOK, HOOKS, SOURCE, allow_judge, guard_commands, load
+from tests.hooks.project import GUARD_HOOK, HOOKS, SOURCE, allow_judge, guard_commands, guard_plain, guard_shell, load
 from tests.support import REPOSITORY
 
 
@@ -51,6 +51,10 @@ class Tables(unittest.TestCase):
             with self.subTest(name):
                 payload = json.dumps({"tool_name": "Bash", "tool_input": {"command": f"{name} alias"}})
                 self.assertFalse(GUARD_HOOK.is_harmless(payload.encode()))
+
+    def test_the_quick_look_at_plain_commands_knows_all_names_of_the_tables(self) -> None:
+        words = (set(guard_commands.HOMES) | set(guard_shell.KEYWORDS)) - {"{", "}"}
+        self.assertEqual(set(guard_plain.KNOWN), words - set(guard_plain.READERS))
 
     def test_checking_tells_a_hook_file_that_differs(self) -> None:
         embed = load(os.path.join(SOURCE, "embed.py"))

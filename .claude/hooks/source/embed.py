@@ -17,7 +17,9 @@ END = '\nif __name__ == "__main__":'
 CARRIED = {
     "handoff-allow.py": ("allow_judge",),
     "handoff-log-guard.py": (
+        "guard_json",
         "guard_words",
+        "guard_plain",
         "guard_expand",
         "guard_paths",
         "guard_match",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from guard_json import parse_json
 from guard_paths import Paths
 from guard_shell import Call, Denied, Reader, Shared, Trouble
 from guard_words import TILDE, foreign, names
@@ -44,37 +45,6 @@ class Tool:
 
 
 # Reading
-
-
-def parse_json(text: str) -> Any:
-    """Return the value of a JSON text; raise ValueError or RecursionError for anything else."""
-    try:
-        from _json import make_scanner
-    except ImportError:
-        import json
-
-        return json.loads(text)
-    text = text.strip(" \t\n\r")
-    value, end = make_scanner(Settings())(text, 0)  # type: ignore[arg-type]
-    if end != len(text):
-        raise ValueError("text behind the value")
-    return value
-
-
-class Settings:
-    """How the scanner of the standard library reads JSON, as `json.loads` sets it up."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    memo: Mapping[str, str] = {}
-
-    @staticmethod
-    def parse_constant(name: str) -> Any:
-        """Refuse NaN and Infinity."""
-        raise ValueError(name)
 
 
 def read_tool(payload: object) -> Tool:
@@ -173,10 +143,10 @@ def denial(harness: str, reason: str) -> str:
     return f'{{"hookSpecificOutput": {inner}}}\n'
 
 
-def judged(data: bytes, environ: Mapping[str, str]) -> str | None:
+def judged(payload: object, environ: Mapping[str, str]) -> str | None:
     """Return why the call is denied, or None."""
     try:
-        judge_tool(read_tool(parse_json(data.decode("utf-8-sig"))), environ)
+        judge_tool(read_tool(payload), environ)
     except Denied as verdict:
         return f"{verdict.how[:1].upper()}{verdict.how[1:]} would change {verdict.name}. {RULE}"
     return None
@@ -185,7 +155,7 @@ def judged(data: bytes, environ: Mapping[str, str]) -> str | None:
 def answer(data: bytes, harness: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the denying line, or an empty text; trouble is a denial where the ledger is named (hooks.md 2.4)."""
     try:
-        reason = judged(data, os.environ if environ is None else environ)
+        reason = judged(parse_json(data.decode("utf-8-sig")), os.environ if environ is None else environ)
     except Exception as fault:  # noqa: BLE001 - a fault in judging must not open the way
         near = data.lower()
         reason = f"{UNREADABLE} ({type(fault).__name__}). {RULE}" if any(name in near for name in NEAR) else None
