@@ -180,7 +180,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 LedgerTest = LedgerMachine.TestCase
-LedgerTest.settings = settings(FEW, max_examples=30, stateful_step_count=15)
+LedgerTest.settings = settings(FEW, max_examples=20, stateful_step_count=15)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 KINDS: tuple[tuple[str, int, Callable[[Random, Record], list[Record]]], ...] = (
-    ("walk", 500, lambda random, layout: a_walk(random, layout, random.sample(SLICES, random.choice((1, 1, 1, 2))))),
-    ("contest", 900, lambda random, _layout: a_contest(random, random.choice(SLICES))),
-    ("noise", 300, lambda random, _layout: a_log(random, odd=random.choice((0, 0.05, 0.4)))),
+    ("walk", 400, lambda random, layout: a_walk(random, layout, random.sample(SLICES, random.choice((1, 1, 1, 2))))),
+    ("contest", 700, lambda random, _layout: a_contest(random, random.choice(SLICES))),
+    ("noise", 200, lambda random, _layout: a_log(random, odd=random.choice((0, 0.05, 0.4)))),
 )
 """Each kind of log with how many are tried."""
 

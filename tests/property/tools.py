@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FEW = settings(
-    max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=70, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 """Few examples, the same in every run: the folder takes less than a minute on a loaded machine."""
 
