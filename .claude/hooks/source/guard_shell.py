@@ -615,6 +615,10 @@ class Reader:
             self.words = []
             self.enter("{")
             return
+        if word.bare == "[[" and self.words and all(one.bare in BEFORE_GROUP for one in self.words):
+            self.words = []
+            self.keyword("[[")
+            return
         if not self.words and "=" in word.head and self.assignment(word):
             self.assigned = True
             return
