@@ -135,7 +135,7 @@ class Workspace:
 
     def publish(self, target: str) -> None:
         """Sync every file and the folder, and put the folder in the place of `target` in one swap."""
-        for name in sorted(os.listdir(self.path)):
+        for name in sorted(os.listdir(self.path), key=lambda name: (name == MANIFEST, name)):
             path = os.path.join(self.path, name)
             if name.startswith(".scratch-"):
                 os.unlink(path)
@@ -152,8 +152,10 @@ class Workspace:
         if beside != self.path:
             os.rename(self.path, beside)
             self.path = beside
-        _swap(self.path, target, os.path.join(parent, f".old-{name}-{self._mark}"))
-        ledger.flush_folder(parent)
+        # A signal in the middle would end a build that is done; it is let through again when the command ends.
+        with ledger.SignalsHeld():
+            _swap(self.path, target, os.path.join(parent, f".old-{name}-{self._mark}"))
+            ledger.flush_folder(parent)
 
 
 def _swap(new: str, target: str, old: str) -> None:
@@ -162,12 +164,12 @@ def _swap(new: str, target: str, old: str) -> None:
     if had_one and not os.listdir(target):
         os.rmdir(target)
         had_one = False
-    if had_one:
-        os.rename(target, old)
     try:
+        if had_one:
+            os.rename(target, old)
         os.rename(new, target)
     except BaseException:
-        if had_one:
+        if had_one and not os.path.lexists(target):
             os.rename(old, target)
         raise
     if had_one:

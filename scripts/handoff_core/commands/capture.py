@@ -171,7 +171,6 @@ def _locked_build(
     streams: Streams, flags: dict[str, Any], project: Project, config: Config, options: Options, policy: Policy
 ) -> int:
     from handoff_core.capture.redact import Redactor
-    from handoff_core.capture.store import refresh_index
 
     redactor = Redactor(enabled=options.redact)
     joined = _joined(flags, project, config, options, redactor) if flags["req_id"] else None
@@ -181,15 +180,39 @@ def _locked_build(
     named = options.out is not None or bool(os.environ.get("HANDOFFS_ROOT"))
     policy.require("R1", target, named=named)
     try:
-        with _locked(streams, options.store):
+        with _locked(streams, options.store) as lock:
+            _sweep(options, target, held=lock.descriptor is not None)
             result = _run(streams, flags, options, target, policy, redactor, joined)
-            if options.out is None and result.status == "built":
-                refresh_index(options.store, os.path.basename(os.path.dirname(result.folder)))
+            if options.out is None:
+                _refresh(options.store, result)
     except OSError as error:
         raise HandoffError(
             f"cannot write the fileset: {os_text(error)}", "the one that was there is unchanged"
         ) from None
     return _report(streams, flags, result)
+
+
+def _sweep(options: Options, target: str, *, held: bool) -> None:
+    """Mend what killed builds left; without the lock it could be what a living one is writing."""
+    from handoff_core.capture.store import sweep, sweep_store
+
+    if held:
+        sweep_store(options.store)
+        if options.out is not None:
+            sweep(*os.path.split(target))
+
+
+def _refresh(store: str, result: Result) -> None:
+    """Bring INDEX.json and PROJECT.md up to date; raise HandoffError if that fails, since the fileset is in place."""
+    from handoff_core.capture.store import refresh_index
+
+    try:
+        refresh_index(store, os.path.basename(os.path.dirname(result.folder)))
+    except OSError as error:
+        raise HandoffError(
+            f"the fileset is in {result.folder}, but INDEX.json or PROJECT.md cannot be written: {os_text(error)}",
+            "the next build writes them",
+        ) from None
 
 
 def _locked(streams: Streams, store: str) -> Any:
@@ -213,13 +236,10 @@ def _run(
 ) -> Result:
     """Build in a temporary folder, which is gone at the end whatever happens."""
     from handoff_core.capture.build import Builder, Refused
-    from handoff_core.capture.store import Workspace, make_folders, sweep, sweep_store
+    from handoff_core.capture.store import Workspace, make_folders
 
     parent, name = os.path.split(target) if options.out is not None else (target, "build")
     make_folders(parent)
-    sweep_store(options.store)
-    if options.out is not None:
-        sweep(parent, name)
     workspace = Workspace(parent, name)
     progress = _Progress(streams, shown=not flags["quiet"])
     try:
