@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from handoff_core.errors import os_text
+from handoff_core.errors import HandoffError, os_text
 from handoff_core.ledger import not_regular, own_mode, read_exactly
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ def extend(project: Project, log: OpenLog, base: int) -> tuple[int | None, str]:
         return _extend_open(project, descriptor, log, base)
     except OSError as error:
         return None, _not_extended(project, os_text(error))
-    except _StopError as stop:
+    except (_StopError, HandoffError) as stop:
         return None, _not_extended(project, str(stop))
     finally:
         os.close(descriptor)

@@ -212,9 +212,17 @@ def _acknowledge(streams: Streams, project: Project, log: OpenLog, kind: str, he
         streams.note(f"line {healed} was complete but had no newline; added it")
     if note:
         streams.note(note)
-    receipt = f"appended {kind} at line {log.count_lines() if line is None else line}"
+    receipt = f"appended {kind} {_place(log) if line is None else f'at line {line}'}"
     try:
         streams.raw_out(receipt + "\n")
     except OSError:
         streams.note(f"{receipt} (stdout could not be written)")
     return DONE
+
+
+def _place(log: OpenLog) -> str:
+    """Return where the record stands when no seal says so; it stands even if the log cannot be read back now."""
+    try:
+        return f"at line {log.count_lines()}"
+    except HandoffError:
+        return "at the end of the log, which cannot be read back to count its lines"
