@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LIMIT = 32 * 1024 * 1024
 
 # Without one of these pieces or words in a command, nothing in it can write a file that it does not name.
@@ -45,33 +49,59 @@ def is_harmless(data: bytes) -> bool:
     return WORDS.isdisjoint(data.translate(TO_WORDS).split())
 
 
+def main() -> int:
+    """Read the call, have it judged if need be, and return the exit code."""
+    data = sys.stdin.buffer.read(LIMIT + 1)
+    if is_harmless(data):
+        return 0
+    start: dict[str, Callable[..., int]] = {}
+    exec(compile(TEXTS["guard_start"], "<guard_start>", "exec"), start)  # noqa: S102 - the text is part of this file
+    return start["run"](data, sys.argv[1:], TEXTS)
+
+
+TEXTS = {
+    "guard_start": r'''
+"""Start the judging part of the guard: import the modules that the hook file carries as text, and print the verdict."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+LIMIT = 32 * 1024 * 1024
+
+
 class Carried:
-    """Imports the modules that this file carries as text."""
+    """Imports the modules that the hook file carries."""
 
-    @staticmethod
-    def find_spec(name: str, *_: object) -> object:
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+
+    def find_spec(self, name: str, *_: object) -> object:
         """Return the spec of a carried module, or None for any other."""
-        return type(sys.__spec__)(name, Carried) if name in TEXTS else None  # type: ignore[arg-type]
+        return type(sys.__spec__)(name, self) if name in self.texts else None  # type: ignore[arg-type]
 
-    @staticmethod
-    def create_module(_: object) -> None:
+    def create_module(self, _: object) -> None:
         """Leave it to the interpreter to make the module."""
 
-    @staticmethod
-    def exec_module(module: object) -> None:
+    def exec_module(self, module: ModuleType) -> None:
         """Compile and run the module's text."""
-        space = vars(module)
-        name = space["__name__"]
-        exec(compile(TEXTS[name], f"<{name}>", "exec"), space)  # noqa: S102 - the text is part of this file
+        name = module.__name__
+        exec(compile(self.texts[name], f"<{name}>", "exec"), module.__dict__)  # noqa: S102 - part of the hook file
 
 
 def looks_plain(data: bytes) -> bool:
     """Return whether the call is a plain command that changes nothing; in doubt and trouble it is not."""
+    if len(data) > LIMIT or (b">" in data and b".scratch" in data):
+        return False
     try:
         from guard_json import parse_json
         from guard_plain import is_plain
 
-        return len(data) <= LIMIT and is_plain(parse_json(data.decode("utf-8-sig")))
+        return is_plain(parse_json(data.decode("utf-8-sig")))
     except Exception:  # noqa: BLE001 - the full judgement knows what to make of it
         return False
 
@@ -81,19 +111,16 @@ def harness_of(arguments: list[str]) -> str:
     return arguments[1] if arguments[:1] == ["--harness"] and len(arguments) > 1 else "claude"
 
 
-def main() -> int:
-    """Read the call, write the denial if there is one, and return the exit code."""
-    data = sys.stdin.buffer.read(LIMIT + 1)
-    if is_harmless(data):
-        return 0
-    sys.meta_path.insert(0, Carried)  # type: ignore[arg-type]
+def run(data: bytes, arguments: list[str], texts: dict[str, str]) -> int:
+    """Judge the call, write the denial if there is one, and return the exit code."""
+    sys.meta_path.insert(0, Carried(texts))  # type: ignore[arg-type]
     if looks_plain(data):
         return 0
     import guard_payload
 
     if len(data) > LIMIT:
         data = b"[" + data  # beyond the limit a call is not readable
-    line = guard_payload.answer(data, harness_of(sys.argv[1:]))
+    line = guard_payload.answer(data, harness_of(arguments))
     try:
         sys.stdout.buffer.write(line.encode("ascii"))
         sys.stdout.buffer.flush()
@@ -102,9 +129,7 @@ def main() -> int:
         sys.stderr.write("handoff: this call would change the hand-off ledger\n")
         return 2
     return 0
-
-
-TEXTS = {
+''',
     "guard_json": r'''
 """Read JSON with the scanner of the standard library, without the `json` package, whose import takes longer."""
 

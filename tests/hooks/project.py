@@ -27,12 +27,12 @@ if SOURCE not in sys.path:
 
 import allow_judge  # noqa: E402 - the path is set just above
 import guard_commands  # noqa: E402
-import guard_json  # noqa: E402
 import guard_payload  # noqa: E402
 import guard_plain  # noqa: E402
 import guard_shell  # noqa: E402
+import guard_start  # noqa: E402
 
-__all__ = ["allow_judge", "guard_commands", "guard_payload", "guard_plain", "guard_shell"]
+__all__ = ["allow_judge", "guard_commands", "guard_payload", "guard_plain", "guard_shell", "guard_start"]
 LOG = '{"type": "dispatch-start", "req_id": "REQ-PAY-014"}\n{"type": "build-pass", "req_id": "REQ-PAY-014"}\n'
 FILES = {
     "scripts/handoff.py": "print('stub')\n",
@@ -166,7 +166,7 @@ def answers(vector: dict[str, Any], root: str) -> tuple[str, str, bool]:
     cwd = cwd if isinstance(cwd, str) and os.path.isabs(cwd) and os.path.isdir(cwd) else root
     with working_folder(cwd):
         allowed = allow_answer(data, ALLOW_HOOK.harness_of(arguments), environ)
-        denied = str(guard_payload.answer(data, GUARD_HOOK.harness_of(arguments), environ))
+        denied = str(guard_payload.answer(data, guard_start.harness_of(arguments), environ))
     return allowed, denied, ends_early(data)
 
 
@@ -174,10 +174,7 @@ def ends_early(data: bytes) -> bool:
     """Return whether one of the guard's two quick looks ends the call."""
     if GUARD_HOOK.is_harmless(data):
         return True
-    try:
-        return bool(guard_plain.is_plain(guard_json.parse_json(data.decode("utf-8-sig"))))
-    except (ValueError, RecursionError, StopIteration):
-        return False
+    return bool(guard_start.looks_plain(data))
 
 
 def bash_payload(command: str, root: str) -> bytes:

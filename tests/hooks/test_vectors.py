@@ -29,7 +29,7 @@ class QuickLook(unittest.TestCase):
             ("git commit -m 'say what it does'", True),
             ("tail -n 5 .scratch/handoff.jsonl | jq .type", True),
             ('make test > docs/log 2>&1 && echo "it\'s done"', True),
-            ('python3 scripts/handoff.py append t <<\'EOF\'\n{"a": "> .scratch/handoff.jsonl"}\nEOF', True),
+            ('python3 scripts/handoff.py append t <<\'EOF\'\n{"a": "rm .scratch/handoff.jsonl"}\nEOF', True),
             ("echo x > .scratch/handoff.jsonl", False),
             ("echo x > alias.jsonl", False),
             ("echo x > door.jsonl", False),

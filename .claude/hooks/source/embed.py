@@ -17,6 +17,7 @@ END = '\nif __name__ == "__main__":'
 CARRIED = {
     "handoff-allow.py": ("allow_judge",),
     "handoff-log-guard.py": (
+        "guard_start",
         "guard_json",
         "guard_words",
         "guard_plain",
