@@ -41,7 +41,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="handoff-bench-") as folder:
         os.makedirs(os.path.join(folder, ".scratch"))
         os.chdir(folder)
-        seal.extend = timed
+        setattr(seal, "extend", timed)  # noqa: B010 - the stand-in is looser than the original
         command = [sys.executable, os.path.join(SCRIPTS, "handoff.py"), "append", "consultation-request"]
         for _ in range(rounds):
             cli.main(command[2:], io.BytesIO(data), io.BytesIO(), io.BytesIO())
