@@ -31,9 +31,7 @@ __all__ = [
     "st",
 ]
 
-FEW = settings(
-    max_examples=70, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+FEW = settings(max_examples=70, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 """Few examples, the same in every run: the folder takes less than a minute on a loaded machine."""
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"])
