@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Part = dict[str, Any]
 
 BAR = "┃ "
+QUOTE = "┊ "
+"""Stands before the lines of a text that is shown whole."""
+
 HEAD_WIDTH = 11
 """Columns of a state word, and of what names a line of the banner."""
 
@@ -607,12 +610,18 @@ def _finding(finding: Part, indent: int, view: View) -> list[Line]:
             location = fit_location(location, paint.width - indent, paint.mark)
         lines.append(line(blanks, (location, CYAN if opened else "")))
     if finding["description"] and view.verbose:
-        lines += [row for text in finding["description"].split("\n") for row in paint.hang((blanks,), text)]
+        lines += quoted(finding["description"], blanks, paint)
     elif finding["description"] and opened:
         lines.append(line(blanks, paint.excerpt(joined(finding["description"]))))
     if finding["fix"] and view.verbose:
-        lines += paint.hang((blanks, "fix: "), joined(finding["fix"]))
+        lines += paint.hang((blanks, "fix: "), joined(finding["fix"]), under=(blanks, QUOTE))
     return lines
+
+
+def quoted(text: str, blanks: str, paint: Paint, style: str = "") -> list[Line]:
+    """Return a whole text, each of its lines behind a bar: nothing a record says begins a line of the board."""
+    bar = (blanks, (QUOTE, DIM))
+    return [row for part in text.split("\n") for row in paint.hang(bar, part, style, under=bar)]
 
 
 def tag_colour(finding: Part) -> str:
@@ -745,8 +754,7 @@ def _step(step: Part, view: View, *, with_cost: bool) -> list[Line]:
         start = prefix if place == 0 else line(" " * indent)
         lines += _what(start, what, flags if place == 0 else "", view)
         for text in events.details(shown) if view.verbose and shown else ():
-            for part in text.split("\n"):
-                lines += paint.hang((" " * (indent + 2),), part, DIM)
+            lines += quoted(text, " " * (indent + 2), paint, DIM)
     return lines
 
 
@@ -824,7 +832,7 @@ def grade(each: Part, view: View) -> list[Line]:
     paint = view.paint
     colour = events.grade_colour(found["verdict"])
     lines = section("Grade", (found["verdict"] or "?").upper(), view, colour)
-    lines += [row for text in (found["rationale"] or "").split("\n") if text for row in paint.hang((), text)]
+    lines += paint.hang((), joined(found["rationale"])) if found["rationale"] else []
     for facet in found["facets"]:
         calm = facet["verdict"] in CALM_GRADES
         verdict = (paint.pad(facet["verdict"] or "?", 12, gap=1), GREEN if calm else YELLOW)
