@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from handoff_core import records as r
 from handoff_core.board.clock import SECOND, Moment
-from handoff_core.board.rows import GRADES
+from handoff_core.board.rows import GRADES, line_numbers
 from handoff_core.board.words import COORDINATOR, is_reviewer
 
 TYPE_CHECKING = False
@@ -49,14 +49,15 @@ class Limits:
 class Dispatch:
     """One start of an agent: its row, the rows it owns, its state, and, while open, its health.
 
-    `last_sign` is the latest instant at which it is known to have lived; `sign` says where that stands, `transcript`
-    or `record`.
+    `answers` are the lines it responds to; `last_sign` is the latest instant at which it is known to have lived, and
+    `sign` says where that stands, `transcript` or `record`.
     """
 
-    __slots__ = ("again", "health", "last_sign", "limit", "owned", "sign", "start", "state")
+    __slots__ = ("again", "answers", "health", "last_sign", "limit", "owned", "sign", "start", "state")
 
     def __init__(self, start: Row) -> None:
         self.start = start
+        self.answers = line_numbers(start.record.get("responding_to"))
         self.owned: list[Row] = []
         self.again: Row | None = None
         self.state = OPEN

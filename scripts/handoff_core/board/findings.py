@@ -10,7 +10,7 @@ from bisect import bisect_left
 from handoff_core import records as r
 from handoff_core.board.dispatches import OPEN, SILENT
 from handoff_core.board.reviews import reviewer_of
-from handoff_core.board.rows import AUTOFIXES, block, is_int, items, line_numbers, members, text
+from handoff_core.board.rows import AUTOFIXES, block, is_int, items, members, text
 from handoff_core.board.words import is_reviewer
 
 TYPE_CHECKING = False
@@ -60,6 +60,7 @@ class Finding:
         "continues",
         "feedback",
         "fixes",
+        "following",
         "id",
         "index",
         "item",
@@ -87,6 +88,7 @@ class Finding:
         self.location = text(item.get("location"))
         self.path = None if self.location is None else path_of(self.location)
         self.owner = _owner(item, self.tag)
+        self.following: Round | None = None
         self.replaced = False
         self.continues: str | None = None
         self.continued_as: str | None = None
@@ -100,6 +102,11 @@ class Finding:
     def line(self) -> int:
         """Return the line of the feedback."""
         return self.feedback.line
+
+    @property
+    def next_answer(self) -> Row | None:
+        """Return what the reviewer said in the next round in which they spoke, None if they did not."""
+        return self.following.answer(self.reviewer) if self.following else None
 
     @property
     def counts(self) -> bool:
@@ -179,11 +186,13 @@ def findings(group: Slice, reviews: Reviews, dispatches: list[Dispatch]) -> list
     by_line: dict[int, list[Finding]] = {}
     for finding in found:
         by_line.setdefault(finding.line, []).append(finding)
-    _link_repeated(found, reviews, by_line)
+    for finding in found:
+        finding.following = reviews.next_of(reviews.rounds[finding.round - 1], finding.reviewer)
+    _link_repeated(found, by_line)
     fixers = [each for each in dispatches if _may_fix(each)]
     autofixes = group.of(*AUTOFIXES)
     for finding in found:
-        _settle(finding, group, reviews, fixers, autofixes)
+        _settle(finding, group, fixers, autofixes)
     return found
 
 
@@ -197,13 +206,13 @@ def _raised(feedback: Row, each: Round) -> list[Finding]:
     return raised
 
 
-def _link_repeated(found: list[Finding], reviews: Reviews, by_line: dict[int, list[Finding]]) -> None:
+def _link_repeated(found: list[Finding], by_line: dict[int, list[Finding]]) -> None:
     """Tie each finding to the one of the reviewer's next round that raises it again."""
     for finding in found:
-        answer = None if finding.replaced else _next_answer(finding, reviews)
+        answer = None if finding.replaced else finding.next_answer
         if answer is None or finding.tag == "truncation":
             continue
-        again = [other for other in by_line.get(answer.line, []) if other.tag != "truncation"]
+        again = [other for other in by_line.get(answer.line, ()) if other.tag != "truncation"]
         same = [other for other in again if finding.same_defect(other)]
         fresh = [other for other in same if other.continues is None]
         if same:
@@ -212,23 +221,13 @@ def _link_repeated(found: list[Finding], reviews: Reviews, by_line: dict[int, li
             heir.continues = heir.continues or finding.id
 
 
-def _next_answer(finding: Finding, reviews: Reviews) -> Row | None:
-    following = _next_round(finding, reviews)
-    return following.answer(finding.reviewer) if following else None
-
-
-def _next_round(finding: Finding, reviews: Reviews) -> Round | None:
-    return reviews.next_of(reviews.rounds[finding.round - 1], finding.reviewer)
-
-
 def _may_fix(dispatch: Dispatch) -> bool:
     return not (is_reviewer(dispatch.agent) or dispatch.agent == r.PLANNER or dispatch.state == SILENT)
 
 
-def _settle(finding: Finding, group: Slice, reviews: Reviews, fixers: list[Dispatch], autofixes: list[Row]) -> None:
+def _settle(finding: Finding, group: Slice, fixers: list[Dispatch], autofixes: list[Row]) -> None:
     """Find the fixes of a finding and its status."""
-    following = _next_round(finding, reviews)
-    answer = following.answer(finding.reviewer) if following else None
+    following, answer = finding.following, finding.next_answer
     if finding.tag not in ("escalate", "truncation") and not finding.replaced:
         end = following.said[finding.reviewer][0].line if following else None
         finding.fixes = _fixes(finding, end, fixers, autofixes)
@@ -273,7 +272,7 @@ def _fixes(finding: Finding, end: int | None, fixers: list[Dispatch], autofixes:
     window = fixers[bisect_left(fixers, finding.line, key=_start) :]
     if end is not None:
         window = window[: bisect_left(window, end, key=_start)]
-    answering = [each for each in window if finding.line in line_numbers(each.start.record.get("responding_to"))]
+    answering = [each for each in window if finding.line in each.answers]
     owners = [each for each in window if each.agent == finding.owner]
     found = [
         Fix("autofix", row.author, row.line, None, row.type)

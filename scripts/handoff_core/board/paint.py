@@ -127,6 +127,8 @@ class Paint:
         return "".join(self._line(each) + "\n" for each in lines)
 
     def _line(self, pieces: Line) -> str:
+        if not (self.ascii or self.cut or self.colour):
+            return "".join([text for text, _ in pieces]).rstrip(" ")
         spelled = [(self.spell(text), style) for text, style in pieces]
         if self.cut and sum(columns(text) for text, _ in spelled) > self.width and (not pieces or pieces[-1][1] != RAW):
             spelled = self._cut(spelled)

@@ -153,16 +153,17 @@ class _Stages:
             step.stage = before = self._stage(step, before)
 
     def _stage(self, step: Step, before: str) -> str:
-        begun = self.reviews.begun(step.line)
-        if step.agent == r.GRADER or step.graded:
+        agent, rows = step.agent, step.rows
+        if agent == r.GRADER or step.graded:
             return GRADE
-        rounds = [self.round_of[row.line] for row in step.rows if row.line in self.round_of]
-        if rounds:
-            return f"review {rounds[0]}"
-        plans = [row for row in step.rows if row.type == r.REVIEW_PLAN]
+        for row in rows:
+            if row.line in self.round_of:
+                return f"review {self.round_of[row.line]}"
+        begun = self.reviews.begun(step.line)
+        plans = [row for row in rows if row.type == r.REVIEW_PLAN]
         if plans and all(row.line in self.reviews.unused for row in plans):
             return before
-        if plans or is_reviewer(step.agent) or step.agent == r.PLANNER:
+        if plans or is_reviewer(agent) or agent == r.PLANNER:
             return self._review_stage(step, begun)
         return self._asking_stage(step) or self._work_stage(step, begun, before)
 

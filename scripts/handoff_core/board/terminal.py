@@ -748,6 +748,8 @@ def _step(step: Part, view: View, *, with_cost: bool) -> list[Line]:
     )
     flags = f"  ! {', '.join(step['flags'])}" if step["flags"] else ""
     whats = whats_of(step)
+    if len(whats) == 1 and not (view.verbose or paint.cut):
+        return [[*prefix, *whats[0][0], (flags, YELLOW)]]
     lines: list[Line] = []
     indent = paint.measure(prefix)
     for place, (what, shown) in enumerate(whats):
@@ -770,13 +772,12 @@ def took(step: Part) -> str:
 def _what(start: Line, what: Line, suffix: str, view: View) -> list[Line]:
     """Return one record's line, cut so that the flags behind it can be read; with `--verbose` it is wrapped."""
     paint = view.paint
-    indent = paint.measure(start)
     if view.verbose:
         text = "".join(piece for piece, _ in what) + suffix
         return paint.hang(start, text)
     if not paint.cut:
         return [[*start, *what, (suffix, YELLOW)]]
-    room = paint.width - indent - paint.size(suffix)
+    room = paint.width - paint.measure(start) - paint.size(suffix)
     used, kept = 0, []
     for text, style in what:
         fitting = paint.fit(text, max(room - used, 0))

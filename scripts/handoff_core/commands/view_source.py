@@ -215,8 +215,6 @@ def _problem(line: int, text: str) -> dict[str, Any]:
 
 def read_seal(project: Project, log: Log, full: bytes) -> dict[str, Any]:
     """Return what the seal says of the whole log `full`, narrowed to the lines of `log` (view.md 2)."""
-    from handoff_core import seal as seals
-
     absent: dict[str, Any] = {
         "state": "absent",
         "sealed_to": None,
@@ -230,6 +228,8 @@ def read_seal(project: Project, log: Log, full: bytes) -> dict[str, Any]:
         return {**absent, "state": "broken", "first_bad": 1, "sealed_to": 0}
     if not seal:
         return absent
+    from handoff_core import seal as seals
+
     report = seals.check(full, seal, project.seal_shown)
     lines = log.line_count if log.data is not None else 0
     first_bad = report.sealed + 1 if report.problems else None
@@ -356,10 +356,13 @@ class Transcripts:
 
     def read(self, entries: Sequence[Entry]) -> list[Transcript]:
         """Return the transcripts that may belong to a ledger, those of root first."""
+        files = self._files()
+        if not files:
+            return []
         stamps = [moment for _, record in entries if (moment := read_moment(record.get("ts"))) is not None]
         oldest = min(stamps, default=Moment(0)) // SECOND - OLD_TRANSCRIPT_SECONDS
         found = []
-        for path, session, meta in self._files():
+        for path, session, meta in files:
             transcript = self._one(path, session, meta, oldest)
             if transcript is not None:
                 found.append(transcript)
