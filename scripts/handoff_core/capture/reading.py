@@ -9,7 +9,7 @@ import gc
 
 from handoff_core.capture.growth import unnumbered
 from handoff_core.capture.readers.table import function, reader
-from handoff_core.capture.turns import MERGED, TOKEN_KINDS, USED, Known, Session, Turn
+from handoff_core.capture.turns import MERGED, SKIPPED, TOKEN_KINDS, USED, Known, Session, Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,12 +127,16 @@ def _read(
     if earlier is not None:
         earlier.begin_source()
     kinds, fates, prepare, add = tally.kinds, tally.fates, preparer.prepare, timeline.add
+    pending, agent, unstamped = session.pending, session.agent, source.unstamped
     before = timeline.seq
     count = 0
     for record, turns, fate in function(row)(source, session):
         kind = record.kind
         if kind is None:
-            kind = _kind_of(record.value)
+            value = record.value
+            kind = value.get("type") if type(value) is dict else type(value).__name__
+            if type(kind) is not str:
+                kind = ""
         kinds[kind] = kinds.get(kind, 0) + 1
         count += 1
         if not count & 255:
@@ -140,32 +144,34 @@ def _read(
         if not turns:
             fates[fate] += 1
             continue
-        at, byte = record.at, source.unstamped(record.byte)
+        at, byte = record.at, unstamped(record.byte)
         used = lost = False
         for turn in turns:
-            if session.agent is not None:
-                turn.agent = session.agent
+            if agent is not None:
+                turn.agent = agent
             if not prepare(turn):
                 continue
             if earlier is not None and earlier.has(turn):
                 lost = True
                 continue
-            if session.pending:
-                turn.usage = taken(session.pending)
+            if pending:
+                turn.usage = taken(pending)
             add(turn, number, at, byte)
             used = True
-        if lost and not used:
-            _take_back(session)
-        fates[USED if used else MERGED if lost else "skipped"] += 1
+        fates[_fate(session, used=used, lost=lost)] += 1
     tally.turns = timeline.seq - before
     source.replaced += preparer.replaced
     preparer.replaced = 0
 
 
-def _kind_of(value: Any) -> str:
-    """Return the raw kind of a record: its `type`, empty without one, and the sort of a value that is no object."""
-    kind = value.get("type") if type(value) is dict else type(value).__name__
-    return kind if type(kind) is str else ""
+def _fate(session: Session, *, used: bool, lost: bool) -> str:
+    """Return what became of a record; if an earlier source has all its turns, its tokens were counted there."""
+    if used:
+        return USED
+    if not lost:
+        return SKIPPED
+    _take_back(session)
+    return MERGED
 
 
 def taken(pending: dict[str, int]) -> dict[str, int]:

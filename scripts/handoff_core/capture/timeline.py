@@ -11,6 +11,7 @@ import re
 from hashlib import sha256
 from json.encoder import encode_basestring
 
+from handoff_core.capture.background import Background
 from handoff_core.capture.blocks import compact
 from handoff_core.capture.redact import PLACEHOLDER
 from handoff_core.capture.times import utc_of
@@ -55,6 +56,7 @@ class Stream:
         self._hash = sha256()
         self._parts: list[bytes] = []
         self._waiting = 0
+        self._background = Background(self._put)
 
     def write(self, text: str) -> None:
         """Write `text` as UTF-8, lone surrogates replaced."""
@@ -65,15 +67,23 @@ class Stream:
         self._parts.append(data)
         self._waiting += len(data)
         if self._waiting > CHUNK:
-            self.flush()
+            self._background.submit(self._taken())
 
     def flush(self) -> None:
-        """Hand over what waits to the system."""
+        """Hand over everything to the system."""
+        self._background.finish()
+        self._put(self._taken())
+
+    def _taken(self) -> bytes:
+        """Return what waits, and let nothing wait."""
         data = b"".join(self._parts)
         self._parts.clear()
+        self.bytes += self._waiting
         self._waiting = 0
+        return data
+
+    def _put(self, data: bytes) -> None:
         self._hash.update(data)
-        self.bytes += len(data)
         self.file.write(data)
         self.file.flush()
 
@@ -260,12 +270,11 @@ class Timeline:
         pair = self._pair(seq, turn) if is_tool else 0
         raw = text.encode("utf-8", "replace")
         plain = raw if is_plain(raw) else b""
-        line = b'{"seq":%d,"ts":%b,"class":"%b","text":%b,"kind":"%b"%b}\n' % (
+        line = b'{"seq":%d,"ts":%b,"class":"%b","text":%b,"kind":"%b' % (
             seq,
             self._ts_spelled,
             class_.encode(),
             quoted_bytes(text, plain),
-            turn.kind.encode(),
             self._rest(turn, utc, src, at, byte, pair, gone),
         )
         self.timeline.raw(line)
@@ -323,9 +332,10 @@ class Timeline:
         return partner
 
     def _rest(self, turn: Turn, utc: str, src: int, at: int | str, byte: int | None, pair: int, gone: bool) -> bytes:
-        """Return the members of a line from `utc` on."""
-        rest = f',"utc":"{utc}","src":{src}' if utc else f',"src":{src}'
-        rest += f',"at":{at}' if type(at) is int else f',"at":{spelled(str(at))}'
+        """Return the end of a line, from the kind on."""
+        place = at if type(at) is int else spelled(str(at))
+        time = f',"utc":"{utc}"' if utc else ""
+        rest = f'{turn.kind}"{time},"src":{src},"at":{place}'
         if byte is not None:
             rest += f',"byte":{byte}'
         if turn.rid:
@@ -347,7 +357,7 @@ class Timeline:
             rest += f',"usage":{compact(turn.usage)}'
         if turn.cut:
             rest += f',"cut":{turn.cut}'
-        return utf8(f'{rest},"gone":true' if gone else rest)
+        return (f'{rest},"gone":true}}\n' if gone else f"{rest}}}\n").encode("utf-8", "replace")
 
     def _name(self, name: str) -> str:
         """Return a name as JSON."""

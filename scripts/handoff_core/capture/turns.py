@@ -60,6 +60,9 @@ USER, AGENT, TOOL, THOUGHT, OTHER = CLASSES
 USED, MERGED, SKIPPED = "used", "merged", "skipped"
 """What became of a record (capture.md 5.6)."""
 
+FEW_IDS = 1 << 16
+"""Ids that a plain set holds: some four megabytes."""
+
 TOKEN_KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
@@ -193,29 +196,43 @@ def _tool_kind(role: str, kind: str, *, has_call: bool) -> str:
 
 
 class Known:
-    """A set of ids that costs about sixteen bytes for each, so that a million records fit (capture.md 6)."""
+    """A set of ids that costs about sixteen bytes for each, so that a million records fit (capture.md 6).
 
-    __slots__ = ("_count", "_mask", "_table")
+    What is kept of an id is its hash. As long as they are few they stand in a set, which is quicker.
+    """
+
+    __slots__ = ("_count", "_few", "_mask", "_table")
 
     def __init__(self) -> None:
-        self._mask = 1023
-        self._table = array("q", bytes(8 * 1024))
+        self._few: set[int] | None = set()
+        self._mask = 0
+        self._table = array("q")
         self._count = 0
 
     def __contains__(self, item: object) -> bool:
         """Say whether `item` was added."""
-        return self._table[self._slot(hash(item) or 1)] != 0
+        key = hash(item) or 1
+        return key in self._few if self._few is not None else self._table[self._slot(key)] != 0
 
     def add(self, item: object) -> None:
         """Add `item`, anything that can be hashed."""
         key = hash(item) or 1
+        if self._few is None:
+            self._put(key)
+            return
+        self._few.add(key)
+        if len(self._few) > FEW_IDS:
+            few, self._few = self._few, None
+            self._resize(FEW_IDS * 4 - 1, few)
+
+    def _put(self, key: int) -> None:
         slot = self._slot(key)
         if self._table[slot]:
             return
         self._table[slot] = key
         self._count += 1
         if self._count * 3 > self._mask * 2:
-            self._grow()
+            self._resize(self._mask * 2 + 1, self._table)
 
     def _slot(self, key: int) -> int:
         table, mask = self._table, self._mask
@@ -224,13 +241,13 @@ class Known:
             slot = (slot + 1) & mask
         return slot
 
-    def _grow(self) -> None:
-        old = self._table
-        self._mask = self._mask * 2 + 1
-        self._table = array("q", bytes(8 * (self._mask + 1)))
-        for key in old:
+    def _resize(self, mask: int, keys: Iterable[int]) -> None:
+        self._mask = mask
+        self._table = array("q", bytes(8 * (mask + 1)))
+        self._count = 0
+        for key in keys:
             if key:
-                self._table[self._slot(key)] = key
+                self._put(key)
 
 
 class Session:

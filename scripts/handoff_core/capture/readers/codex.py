@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from handoff_core.capture.blocks import flat, plain, text_of, turns_of
+from handoff_core.capture.jsonlines import BLANKS, REFUSED, scan
 from handoff_core.capture.turns import (
     AGENT,
     OTHER,
@@ -61,6 +61,7 @@ _TOKENS = (
 _EXIT = re.compile(r"Exit code: (-?\d+)")
 _EXITED = re.compile(r"^Process exited with code (-?\d+)", re.MULTILINE)
 _HEAD_LINES = 7
+KINDS_KEPT = 1000
 
 
 def read(source: Source, session: Session) -> Iterator[Outcome]:
@@ -96,6 +97,8 @@ class _Reader:
         self.with_events = with_events
         self.model: str | None = None
         self.has_meta = False
+        self.kinds: dict[tuple[object, str], str] = {}
+        """Kinds of records as the manifest names them, by the types of envelope and payload."""
 
     def outcome(self, record: Record) -> Outcome:
         """Return what a record gives."""
@@ -104,10 +107,10 @@ class _Reader:
             return record, (), SKIPPED
         payload = value.get("payload")
         if type(payload) is dict:
-            inner = payload.get("type")
+            outer, inner = value.get("type"), payload.get("type")
             if type(inner) is str:
-                record.kind = f"{value.get('type')}/{inner}"
-            turns = self.enveloped(value.get("type"), payload)
+                record.kind = self.kinds.get((outer, inner)) or self.kind(outer, inner)
+            turns = self.enveloped(outer, payload)
         else:
             item = _item_of(record)
             turns = _item(item) if item is not None else []
@@ -118,6 +121,13 @@ class _Reader:
             return record, (), SKIPPED
         stamp(turns, time_of(value.get("timestamp")), name_of(payload.get("id")), self.model)
         return record, turns, USED
+
+    def kind(self, outer: object, inner: str) -> str:
+        """Return the raw kind of an enveloped record, and remember it."""
+        kind = f"{outer if type(outer) is str else ''}/{inner}"
+        if len(self.kinds) < KINDS_KEPT and type(outer) is str:
+            self.kinds[outer, inner] = kind
+        return kind
 
     def enveloped(self, kind: object, payload: dict[str, Any]) -> list[Turn]:
         """Return the turns of what stands in an envelope, by the envelope's kind."""
@@ -266,9 +276,11 @@ def _output(output: Any) -> tuple[str, bool]:
 def _output_text(text: str) -> tuple[str, bool]:
     if text.startswith("{"):
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
+            value, end = scan(text, 0)
+        except REFUSED:
+            return text, False
+        if text[end:].strip(BLANKS):
+            return text, False
         if type(value) is dict and type(value.get("output")) is str:
             return value["output"], _failed(value)
     begun = _EXIT.match(text)
