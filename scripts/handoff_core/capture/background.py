@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from threading import Semaphore, Thread
     from typing import Any
 
-BLOCKS_WAITING = 4
+BLOCKS_WAITING = 2
 """Blocks that may wait, so that memory stays bounded however slow a disk is."""
 
 
@@ -28,10 +28,12 @@ class Background:
         self._error: BaseException | None = None
 
     def submit(self, block: bytes) -> None:
-        """Have one block taken; raise what an earlier one raised."""
+        """Have one block taken; raise what an earlier one raised, which ends the work for good."""
         queue, room = (self._queue, self._room) if self._queue and self._room else self._start()
         room.acquire()
-        self._raise()
+        if self._error is not None:
+            room.release()
+            raise self._error
         queue.put(block)
 
     def finish(self) -> None:
@@ -41,7 +43,8 @@ class Background:
             self._queue.put(None)
             thread.join()
             self._queue = None
-        self._raise()
+        if self._error is not None:
+            raise self._error
 
     def _start(self) -> tuple[SimpleQueue[Any], Semaphore]:
         from queue import SimpleQueue
@@ -61,8 +64,3 @@ class Background:
                 self._error = error
             del block
             room.release()
-
-    def _raise(self) -> None:
-        error, self._error = self._error, None
-        if error is not None:
-            raise error

@@ -175,7 +175,7 @@ class Builder:
         """Close every file of every pass; one that is finished is closed already."""
         for reading in self.passes:
             for stream in reading.streams.values():
-                stream.file.close()
+                stream.abandon()
 
     def built(self) -> Result:
         """Take all the steps."""

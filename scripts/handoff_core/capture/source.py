@@ -17,14 +17,14 @@ from handoff_core.errors import REFUSED, USAGE, HandoffError, os_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from typing import Any, BinaryIO
 
 DOCUMENT_LIMIT = 256 * 1024 * 1024
 """Bytes of a JSON document that is read whole (capture.md 6)."""
 
 BAD_LINES_KEPT = 100
-CHUNK = 1 << 20
+CHUNK = 1 << 19
 WAIT_SECONDS = 0.2
 WAIT_STEP = 0.02
 
@@ -250,20 +250,31 @@ class Source(Counted):
 
     def _blocks(self, *, counting: bool) -> Iterator[bytes]:
         """Yield the bytes behind the byte order mark, up to the length at the start; hash them all when counting."""
-        hashing = Background(self._hash.update) if counting and not self.sha256 else None
+        if not counting or self.sha256:
+            yield from self._read_blocks(lambda _block: None)
+            return
+        if self._length <= CHUNK:
+            self.bytes = yield from self._read_blocks(self._hash.update)
+        else:
+            hashing = Background(self._hash.update)
+            try:
+                self.bytes = yield from self._read_blocks(hashing.submit)
+            finally:
+                hashing.finish()
+        self.sha256 = self._hash.hexdigest()
+
+    def _read_blocks(self, take: Callable[[bytes], object]) -> Generator[bytes, None, int]:
+        """Yield the same bytes, hand the whole blocks to `take`, and return how many bytes there were."""
         self._file.seek(0)
         at, skipped = 0, self._start
         while at < self._length and (block := self._file.read(min(CHUNK, self._length - at))):
-            if hashing is not None:
-                hashing.submit(block)
+            take(block)
             at += len(block)
             yield block[skipped:]
             skipped = 0
             if self._file.tell() != at:
                 self._file.seek(at)
-        if hashing is not None:
-            hashing.finish()
-            self.bytes, self.sha256 = at, self._hash.hexdigest()
+        return at
 
     def text_lines(self) -> Iterator[tuple[int, int, str]]:
         """Yield number, offset and text of each line, once; the line end is taken off."""

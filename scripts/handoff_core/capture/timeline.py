@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from hashlib import sha256
 from json.encoder import encode_basestring
 
@@ -91,6 +92,12 @@ class Stream:
         """Return the SHA-256 of what was written."""
         self.flush()
         return self._hash.hexdigest()
+
+    def abandon(self) -> None:
+        """Close the file as it is; nothing more is written to it."""
+        with suppress(OSError, ValueError):
+            self._background.finish()
+        self.file.close()
 
     def close(self) -> None:
         """Write the rest and close the file."""

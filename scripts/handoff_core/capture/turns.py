@@ -61,7 +61,7 @@ USED, MERGED, SKIPPED = "used", "merged", "skipped"
 """What became of a record (capture.md 5.6)."""
 
 FEW_IDS = 1 << 16
-"""Ids that a plain set holds: some four megabytes."""
+"""Ids that a plain set holds, a power of two: some four megabytes."""
 
 TOKEN_KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
@@ -243,7 +243,7 @@ class Known:
 
     def _resize(self, mask: int, keys: Iterable[int]) -> None:
         self._mask = mask
-        self._table = array("q", bytes(8 * (mask + 1)))
+        self._table = array("q", [0]) * (mask + 1)
         self._count = 0
         for key in keys:
             if key:
