@@ -13,7 +13,7 @@ from handoff_core.text import Streams
 
 from tests.support import REPOSITORY, run
 
-WORDS = ("x", "-", "--", "-5", "a=b", "", "json", "text", "you", "--json", "--req-id", "--at=3", "--explain", "--nonsense",
+WORDS = ("x", "-", "--", "-5", "-05:00", "a=b", "", "json", "text", "you", "--json", "--req-id", "--at=3", "--explain", "--nonsense",
     "--root", "-v", "-h", "--typ", "--last=0", "--record", "build-pass", "a.md")  # fmt: skip
 
 
@@ -41,6 +41,12 @@ class PlainCalls(unittest.TestCase):
             command = next(row for row in cli.COMMANDS if row.name == name)
             with self.subTest(name):
                 self.assertIsNotNone(cli.plain_options(command, rest))
+
+    def test_an_offset_behind_utc_is_a_value(self) -> None:
+        command = next(row for row in cli.COMMANDS if row.name == "view")
+        for call in (["--tz", "-05:00"], ["--tz=-05:00"], ["-v", "--tz", "-05:00"]):
+            options = cli.plain_options(command, call) or judged_options(command, call, Streams(None, None, None))
+            self.assertEqual((options or {})["tz"], "-05:00")
 
 
 class Usage(unittest.TestCase):

@@ -7,6 +7,7 @@ Imported only for help, for an error and for rare spellings, since argparse cost
 from __future__ import annotations
 
 import argparse
+import re
 
 from handoff_core.cli import COMMANDS, PROGRAM
 from handoff_core.errors import UsageError
@@ -64,7 +65,14 @@ class _Help(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that reports a usage error instead of ending the process."""
+    """A parser that reports a usage error instead of ending the process.
+
+    A word of a dash and a digit is a value, also where it is no number: `--tz -05:00`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._negative_number_matcher = re.compile("-[0-9]")
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)

@@ -66,7 +66,7 @@ class Flag:
             return True
         if value is None:
             value = waiting.pop() if waiting else "-"
-            if value.startswith("-"):
+            if value.startswith("-") and value[1:2] not in tuple("0123456789"):  # -5 and -05:00 are values
                 return False
         if value not in self.options.get("choices", (value,)):
             return False

@@ -1,4 +1,7 @@
-"""Tells what is quoted in the fences of a Markdown text from what stands outside. Imports nothing of ours."""
+"""Tells what is quoted in the fences of a Markdown text from what stands outside.
+
+Follows gate.md 4. Imports nothing of ours.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _OPENING = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)", re.DOTALL)
+_CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?", re.DOTALL)
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+$")
+
+
+class Fence:
+    """Follows fences from line to line: the one that the next line stands in, if any."""
+
+    __slots__ = ("_mark",)
+
+    def __init__(self) -> None:
+        self._mark = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the next line stands inside a fence."""
+        return bool(self._mark)
+
+    def opens(self, line: str) -> bool:
+        """Take a line outside of fences; say whether it opens one."""
+        found = _OPENING.fullmatch(line) if "```" in line or "~~~" in line else None
+        self._mark = (found[1] or found[2]) if found else ""
+        return found is not None
+
+    def closes(self, line: str) -> bool:
+        """Take a line inside a fence; say whether it ends it: as many of the same mark at least, and nothing else."""
+        found = _CLOSING.fullmatch(line) if self._mark[:3] in line else None
+        if not found or not found[1].startswith(self._mark):
+            return False
+        self._mark = ""
+        return True
+
+    def end(self) -> None:
+        """End the fence whatever the lines say."""
+        self._mark = ""
 
 
 class Line:
@@ -37,16 +73,11 @@ def heading_of(text: str) -> tuple[int, str] | None:
 def mark_fences(lines: Iterable[str]) -> list[Line]:
     """Return the lines with what is quoted marked (gate.md 4); a fence without an end runs to the last line."""
     marked = []
-    closing: re.Pattern[str] | None = None
+    fence = Fence()
     for text in lines:
-        if closing is not None:
-            ends = closing.fullmatch(text) is not None
-            marked.append(Line(text, quoted=True, mark=ends))
-            closing = None if ends else closing
-            continue
-        opened = _OPENING.fullmatch(text) if "```" in text or "~~~" in text else None
-        if opened:
-            fence = opened[1] or opened[2]
-            closing = re.compile(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
-        marked.append(Line(text, quoted=opened is not None, mark=opened is not None))
+        if fence.is_open:
+            marked.append(Line(text, quoted=True, mark=fence.closes(text)))
+        else:
+            opened = fence.opens(text)
+            marked.append(Line(text, quoted=opened, mark=opened))
     return marked

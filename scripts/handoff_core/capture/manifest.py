@@ -100,7 +100,9 @@ def digest_of(manifest: dict[str, Any]) -> str:
     from hashlib import sha256
 
     rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    return sha256(json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode("utf-8")).hexdigest()
+    return sha256(
+        json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    ).hexdigest()
 
 
 def read_part(descriptor: int, size: int) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import stat
 from contextlib import suppress
 
 from handoff_core import ledger
+from handoff_core.capture.manifest import digest_of
 from handoff_core.capture.names import safe_name
 from handoff_core.errors import LOCK_BUSY, HandoffError, os_text
 from handoff_core.text import escape_json, plain
@@ -242,16 +243,7 @@ def read_manifest(folder: str) -> dict[str, Any] | None:
     value = read_object(os.path.join(folder, MANIFEST), MANIFEST_LIMIT)
     if value is None or not isinstance(value.get("session"), str) or not isinstance(value.get("turn_count"), int):
         return None
-    return value if value.get("manifest_sha256") == manifest_digest(value) else None
-
-
-def manifest_digest(manifest: dict[str, Any]) -> str:
-    """Return the digest of a manifest without its own `manifest_sha256` (capture.md 10.5)."""
-    from hashlib import sha256
-
-    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
-    text = json.dumps(rest, ensure_ascii=False, separators=(",", ":"))
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return value if value.get("manifest_sha256") == digest_of(value) else None
 
 
 def read_object(path: str, limit: int) -> dict[str, Any] | None:

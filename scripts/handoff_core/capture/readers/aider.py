@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handoff_core.capture.fences import Fence
 from handoff_core.capture.turns import AGENT, OTHER, SKIPPED, USED, USER, Record, said
+from handoff_core.text_fences import Fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

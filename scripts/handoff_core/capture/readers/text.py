@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from handoff_core.capture.fences import Fence
 from handoff_core.capture.turns import AGENT, OTHER, SKIPPED, TOOL, USED, USER, Record, Turn
+from handoff_core.text_fences import Fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
