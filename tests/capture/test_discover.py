@@ -70,7 +70,7 @@ class Stores(DiscoverCase):
         self.put(".gemini/tmp/x/chats/session-b.json", json.dumps(document, indent=1), 17)
         start = {"type": "session.start", "data": {"sessionId": "copilot-1", "context": {"cwd": folder}}, "id": "1"}
         self.put(".copilot/session-state/copilot-1/events.jsonl", lines(start), 16)
-        mangled = re.sub("[^A-Za-z0-9]+", "-", folder).strip("-")  # a random folder name may hold runs of such characters
+        mangled = re.sub("[^A-Za-z0-9]+", "-", folder).strip("-")
         cursor = lines({"role": "user", "message": {"content": "x"}})
         self.put(f".cursor/projects/{mangled}/agent-transcripts/a/cursor-1.jsonl", cursor, 15)
         self.put(f".cursor/projects/{mangled}/agent-transcripts/a/subagents/no.jsonl", cursor, 15)
