@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     Entry = tuple[int, dict[str, Any]]
 
 _RAW = b',"raw":true}\n'
+FEW_RAW, RAW_SHARE = 500, 20
+"""More raw lines than these, and more than one in so many, make the whole log be read."""
+
 _CONSULTATIONS = b'"consultation-re'
 """How the types of requests and responses begin in a record."""
 
@@ -31,6 +34,9 @@ def read_sealed(data: bytes, seal: bytes, wanted: str | None) -> History | None:
 
     The history serves decisions on the slice `wanted`, by default that of the last line.
     """
+    raw = seal.count(_RAW)
+    if raw > FEW_RAW and raw * RAW_SHARE > seal.count(b"\n"):
+        return None  # each raw line is parsed: with many of them, reading the whole log is quicker
     lines = agreeing_lines(data, seal)
     if not lines:
         return None
